@@ -1,0 +1,5 @@
+import sys
+
+from causeway.cli import main
+
+sys.exit(main())

@@ -1,0 +1,333 @@
+"""The command line. Outside a lab host a command that needs one is passed on into it."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from causeway import errors
+from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
+from causeway.labhost import artefacts, folders, needs, uml
+from causeway.model.load import load_site
+
+app = typer.Typer(
+    help="Causeway: two computing centres' clusters and their network, emulated.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Topology = Annotated[str, typer.Argument(metavar="LAB", help="a shipped lab's name, or a topology file")]
+LabName = Annotated[str | None, typer.Option("--lab", help="which lab, where more than one is up")]
+IoNodes = Annotated[int | None, typer.Option(help="how many I/O nodes, in place of the topology's count")]
+Overlay = Annotated[
+    Path | None,
+    typer.Option(help="folder of your own files: NODE/PATH takes the place of NODE's rendered /PATH"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there")]
+Clock = Annotated[str | None, typer.Option(help="virtual, paced (UML lab host) or real (native)")]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit code (see errors)."""
+    try:
+        code = app(argv, standalone_mode=False)
+        return int(code or 0)
+    except typer.TyperException as error:
+        err.print(error.format_message(), markup=False)
+        return errors.EXIT_BAD_INPUT
+    except (KeyboardInterrupt, typer.Abort):
+        err.print("interrupted")
+        return 130
+    except BadInput as error:
+        err.print(str(error), markup=False)
+        if len(error.problems) > 1:
+            err.print(f"{len(error.problems)} mistakes; nothing was started")
+        return errors.EXIT_BAD_INPUT
+    except LabBroken as error:
+        err.print(f"lab broken: {error}", markup=False)
+        return errors.EXIT_LAB_BROKEN
+    except CheckFailed as error:
+        err.print(f"check failed: {error}", markup=False)
+        return errors.EXIT_CHECK_FAILED
+    except Unsupported as error:
+        err.print(f"skipped: {error}", markup=False)
+        return errors.EXIT_NOTHING_RAN
+
+
+def inside() -> bool:
+    """Whether this process runs in the lab host already (or the machine itself is one)."""
+    return os.environ.get("CAUSEWAY_LAB_HOST") in ("uml", "native")
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Say what goes on: one changing line on a terminal, a line a change elsewhere."""
+    if err.is_terminal:
+        with err.status("") as line:
+            yield lambda text: line.update(text)
+    else:
+        last = ["", 0.0]
+
+        def say(text: str) -> None:
+            stem = text.split(":")[0]
+            if stem != last[0] or monotonic() - float(last[1]) > 15:
+                last[:] = [stem, monotonic()]
+                err.print(text, markup=False)
+
+        yield say
+
+
+def topology_file(lab: str) -> Path:
+    """The file of a shipped lab's name, or the file itself."""
+    shipped = folders.REPO / "topologies" / f"{lab}.yaml"
+    return shipped if "/" not in lab and shipped.exists() else Path(lab)
+
+
+def print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def ensure_images() -> None:
+    """Build what the cache lacks; says first what is missing on the machine."""
+    if not artefacts.missing():
+        return
+    lacking = [need for need in needs.uml_needs() if not need.found]
+    if lacking:
+        raise BadInput("\n".join(f"{need.what}: {need.detail}; {need.remedy}" for need in lacking))
+    with progress() as say:
+        artefacts.build(artefacts.LABHOST, say)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Say what this machine has and lacks, and which lab host it gets, and why."""
+    chosen, why = needs.choose()
+    groups = {"uml": needs.uml_needs(), "native": needs.native_needs()}
+    if as_json:
+        rows = {
+            host: [{"what": n.what, "found": n.found, "detail": n.detail, "remedy": n.remedy} for n in group]
+            for host, group in groups.items()
+        }
+        print_json({"lab_host": chosen, "why": why, "needs": rows})
+    else:
+        for host, group in groups.items():
+            table = Table("need", "", "what was found", "remedy", title=f"lab host {host}")
+            for need in group:
+                mark = "ok" if need.found else "missing"
+                table.add_row(need.what, mark, need.detail, "" if need.found else need.remedy)
+            out.print(table)
+        out.print(f"This machine gets the lab host {chosen}: {why}.")
+    if not all(need.found for need in groups[chosen]):
+        raise typer.Exit(errors.EXIT_BAD_INPUT)
+
+
+@app.command()
+def build() -> None:
+    """Build and cache what a lab host is made of (`up` and `run` do it where it is missing)."""
+    ensure_images()
+    for artefact in (artefacts.KERNEL, artefacts.CONTAINERLAB, artefacts.NODE, artefacts.LABHOST):
+        err.print(f"{artefact.about}: {artefact.folder}")
+
+
+@app.command()
+def render(
+    lab: Topology = "jubl",
+    to: Annotated[Path, typer.Option(help="folder to write to; it must not exist")] = Path("rendered"),
+    io_nodes: IoNodes = None,
+) -> None:
+    """Write the containerlab file and every node's files of a site, and start nothing."""
+    from causeway.lab.deploy import write
+    from causeway.render.files import render as render_site
+    from causeway.render.secrets import Secrets
+
+    site = load_site(topology_file(lab), io_nodes)
+    if to.exists():
+        raise BadInput(f"{to} exists; name a folder that does not, with --to")
+    write(render_site(site, Secrets(site)), to)
+    err.print(f"rendered {site.name} ({len(site.nodes)} nodes) into {to}")
+
+
+@app.command()
+def up(
+    lab: Topology = "jubl",
+    io_nodes: IoNodes = None,
+    overlay: Overlay = None,
+    clock: Clock = "paced",
+) -> None:
+    """Bring a lab up: build what is missing, start the lab host, deploy, wait until all is sound."""
+    if inside():
+        from causeway.commands import up_inside
+
+        with progress() as say:
+            up_inside(Path(lab), io_nodes, overlay, clock or "real", say)
+        return
+    begun = monotonic()
+    site = load_site(topology_file(lab), io_nodes)
+    if overlay is not None and not overlay.is_dir():
+        raise BadInput(f"--overlay {overlay}: no such folder")
+    chosen, why = lab_host_for(clock)
+    err.print(f"lab host: {chosen}, because {why}" if clock != "real" else "lab host: native, as asked")
+    if chosen == "native":
+        raise typer.Exit(_native(["up", str(topology_file(lab).resolve())], io_nodes, overlay, clock))
+    if clock == "virtual":
+        raise BadInput("an idle lab in virtual time runs ahead of you; use --clock paced, or `causeway run`")
+    ensure_images()
+    uml.sweep()
+    host = uml.start(site.name, {"lab": site.name, "clock": "paced"}, seed=None, keep=True)
+    argv = hand_over(host, lab, io_nodes, overlay)
+    try:
+        rc = host.do(["up", *argv, "--clock", "paced"])
+    except BaseException:
+        _keep_console(host)
+        host.end(graceful_s=0)
+        raise
+    if rc != 0:
+        _keep_console(host)
+        host.end(graceful_s=0)
+        raise typer.Exit(rc)
+    err.print(f"up in {monotonic() - begun:.0f} s")
+    _what_next(site.name)
+
+
+def _what_next(name: str) -> None:
+    err.print("Try next:")
+    err.print("  make lab-shell NODE=nsd01      then: cat /proc/net/bonding/bond0; nuttcp -w1m FEN-b")
+    err.print("  bin/causeway run channel_imbalance     the Redpaper's eight streams, judged")
+    err.print(f"  make lab-graph; make lab-down  what {name} looks like; and its end")
+
+
+def lab_host_for(clock: str | None) -> tuple[str, str]:
+    """The lab host that has this clock, and why. BadInput for a clock that does not exist."""
+    if clock not in (None, "virtual", "paced", "real"):
+        raise BadInput(f"--clock {clock}: there is no such clock; use virtual, paced or real")
+    if clock == "real":
+        lacking = [f"{n.what}: {n.detail}; {n.remedy}" for n in needs.native_needs() if not n.found]
+        if lacking:
+            raise BadInput("the real clock needs a native lab host:\n" + "\n".join(lacking))
+        return "native", "the real clock was asked for"
+    return needs.choose()
+
+
+def hand_over(host: uml.LabHost, lab: str, io_nodes: int | None, overlay: Path | None) -> list[str]:
+    """Put the user's files where the lab host sees them; returns the arguments that name them."""
+    shutil.copy(topology_file(lab), host.share / "topology.yaml")
+    argv = ["/share/topology.yaml"]
+    if io_nodes is not None:
+        argv += ["--io-nodes", str(io_nodes)]
+    if overlay is not None:
+        shutil.copytree(overlay, host.share / "overlay")
+        argv += ["--overlay", "/share/overlay"]
+    return argv
+
+
+def _keep_console(host: uml.LabHost) -> None:
+    target = folders.runs() / "last-broken-console.log"
+    shutil.copy(host.folder / "console", target)
+    err.print(f"the lab host's console is kept in {target}")
+
+
+def the_host(lab: str | None) -> uml.LabHost:
+    """The running lab host of this lab, or the only one. BadInput when there is no only one."""
+    found = [h for h in uml.all_hosts() if h.running() and lab in (None, h.name)]
+    if len(found) != 1:
+        names = ", ".join(host.name for host in found) or "none"
+        which = f" {lab}" if lab else ""
+        raise BadInput(f"lab{which}: {names} up; `causeway up` brings one up, --lab names one of several")
+    return found[0]
+
+
+def _native(argv: list[str], io_nodes: int | None, overlay: Path | None, clock: str | None) -> int:
+    """Run the same command here, with this machine as the lab host."""
+    os.environ["CAUSEWAY_LAB_HOST"] = "native"
+    if io_nodes is not None:
+        argv += ["--io-nodes", str(io_nodes)]
+    if overlay is not None:
+        argv += ["--overlay", str(overlay)]
+    return main([*argv, "--clock", clock or "real"])
+
+
+@app.command()
+def down(lab: Annotated[str | None, typer.Argument(metavar="[LAB]", help="default: every lab")] = None) -> None:
+    """End a lab and remove all that it left, also after a kill; doing it twice is fine."""
+    begun = monotonic()
+    if inside():
+        from causeway.commands import down_inside
+
+        down_inside(lab)
+        return
+    ended = []
+    for host in uml.all_hosts():
+        if lab in (None, host.name):
+            host.end(graceful_s=0)
+            ended.append(host.name)
+    what = ", ".join(ended) or "nothing"
+    err.print(f"ended: {what} ({monotonic() - begun:.1f} s)")
+
+
+@app.command()
+def status(lab: LabName = None, as_json: AsJson = False) -> None:
+    """Show the nodes, links and channels of the lab that is up."""
+    if not inside():
+        raise typer.Exit(the_host(lab).do(["status", *(["--json"] if as_json else [])]))
+    from causeway.commands import status_inside
+
+    status_inside(lab, as_json=as_json)
+
+
+@app.command(
+    "exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True}
+)
+def exec_(
+    words: Annotated[list[str], typer.Argument(metavar="NODE... -- COMMAND...")],
+    lab: LabName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a command on nodes, side by side (`all`: on every node). Ends with the highest exit code."""
+    if "--" not in words or not words[: words.index("--")] or words[-1] == "--":
+        raise BadInput("say which nodes and which command: causeway exec NODE... -- COMMAND...")
+    if not inside():
+        options = ["--json"] if as_json else []
+        raise typer.Exit(the_host(lab).do(["exec", *options, *words]))
+    from causeway.commands import exec_inside
+
+    cut = words.index("--")
+    raise typer.Exit(exec_inside(lab, words[:cut], words[cut + 1 :], as_json=as_json))
+
+
+@app.command()
+def shell(node: str, lab: LabName = None) -> None:
+    """Open a shell on a node: a real terminal, with job control."""
+    if not inside():
+        raise typer.Exit(the_host(lab).terminal(["shell", node]))
+    from causeway.commands import shell_inside
+
+    shell_inside(lab, node)
+
+
+@app.command()
+def graph(
+    lab: Topology = "jubl",
+    io_nodes: IoNodes = None,
+    as_json: AsJson = False,
+) -> None:
+    """Draw a site: clusters, nodes and links as a Mermaid diagram, or as JSON."""
+    from causeway.render.graph import as_data, mermaid
+
+    site = load_site(topology_file(lab), io_nodes)
+    if as_json:
+        print_json(as_data(site))
+    else:
+        out.print(mermaid(site), markup=False)

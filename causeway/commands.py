@@ -1,0 +1,98 @@
+"""The commands that run in the lab host: what `cli` passes on into it ends up here."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from causeway.errors import LabBroken
+from causeway.lab import clock, deploy
+from causeway.lab.lab import LABS, Lab
+from causeway.lab.status import status
+from causeway.process import run_all
+
+out = Console(highlight=False, soft_wrap=True)
+
+
+def up_inside(
+    topology: Path, io_nodes: int | None, own_files: Path | None, which: str, say: Callable[[str], None]
+) -> None:
+    """Deploy, turn the clock to its pace, and show what is there."""
+    lab = deploy.up(topology, io_nodes, own_files, say)
+    if which == "paced":
+        clock.pace()
+    show_status(status(lab))
+
+
+def down_inside(name: str | None) -> None:
+    """Take down one lab, or every lab of this lab host."""
+    for folder in sorted(LABS.glob(name or "*")):
+        lab = Lab.find(folder.name)
+        deploy.down(lab)
+
+
+def status_inside(name: str | None, *, as_json: bool) -> None:
+    found = status(Lab.find(name))
+    if as_json:
+        sys.stdout.write(json.dumps(found, indent=2) + "\n")
+    else:
+        show_status(found)
+
+
+def show_status(found: dict[str, Any]) -> None:
+    """The lab as tables: nodes, links, channels."""
+    title = f"{found['lab']}: lab host {found['lab_host']}, clock {found['clock']}"
+    nodes = Table("node", "cluster", "role", "state", title=title, title_justify="left")
+    for node in found["nodes"]:
+        nodes.add_row(node["name"], node["cluster"] or "", node["role"], node["state"])
+    links = Table("link", "", "network", "Mbit/s", "MTU", "")
+    for link in found["links"]:
+        state = "up" if link["up"] else "DOWN"
+        links.add_row(link["a"], link["b"], link["network"], str(link["rate_mbit"]), str(link["mtu"]), state)
+    channels = Table("channel end", "peer", "mode", "sends by", "members up", "")
+    for end in found["channels"]:
+        ups = [m["name"] for m in end["members"] if m["up"]]
+        members = f"{len(ups)} of {len(end['members'])}: {' '.join(ups)}"
+        state = "negotiated" if end["negotiated"] else "NOT NEGOTIATED"
+        name = f"{end['node']}:{end['name']}"
+        channels.add_row(name, end["peer"], end["mode"], end["hash_policy"], members, state)
+    for table in (nodes, links, channels):
+        out.print(table)
+
+
+def exec_inside(name: str | None, nodes: list[str], command: list[str], *, as_json: bool) -> int:
+    """Run a command on nodes; returns the highest exit code."""
+    lab = Lab.find(name)
+    if nodes == ["all"]:
+        nodes = list(lab.site.nodes)
+    lab.check_known(nodes)
+    results = run_all([lab.enter(node, command) for node in nodes], timeout_s=600)
+    rows = [
+        {"node": node, "rc": r.rc, "stdout": r.stdout, "stderr": r.stderr}
+        for node, r in zip(nodes, results, strict=True)
+    ]
+    if as_json:
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+    else:
+        for row in rows:
+            label = f"{row['node']}: " if len(nodes) > 1 else ""
+            for stream, text in ((sys.stdout, row["stdout"]), (sys.stderr, row["stderr"])):
+                for line in str(text).splitlines():
+                    stream.write(f"{label}{line}\n")
+            if row["rc"]:
+                sys.stderr.write(f"{row['node']}: ended with {row['rc']}\n")
+    return max(abs(result.rc) for result in results)
+
+
+def shell_inside(name: str | None, node: str) -> None:
+    """Become a shell on a node, on this process's terminal."""
+    lab = Lab.find(name)
+    lab.check_known([node])
+    if lab.state(node) == "down":
+        raise LabBroken(f"node {node} does not run")
+    os.execvp("docker", ["docker", "exec", "-it", lab.container(node), "bash", "-l"])

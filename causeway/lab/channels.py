@@ -1,0 +1,70 @@
+"""What the kernel and Open vSwitch say of a lab's channels."""
+
+import re
+from dataclasses import dataclass
+
+from causeway.lab.lab import Lab
+from causeway.model.topology import ChannelEnd
+
+
+@dataclass(frozen=True)
+class ChannelState:
+    """One end of a channel as its node reports it."""
+
+    node: str
+    name: str
+    mode: str
+    hash_policy: str
+    negotiated: bool
+    members: dict[str, bool]  # device -> whether frames may leave through it
+
+
+def read_channel(lab: Lab, end: ChannelEnd) -> ChannelState:
+    """The state of a channel's end, from /proc/net/bonding or from ovs-appctl."""
+    if lab.site.nodes[end.node].switch is not None:
+        return _read_ovs(lab, end)
+    text = lab.on(end.node, "cat", f"/proc/net/bonding/{end.name}").must()
+    return parse_bonding(end, text)
+
+
+def parse_bonding(end: ChannelEnd, text: str) -> ChannelState:
+    """Read /proc/net/bonding/NAME. Negotiated: all members in the active aggregator, with a partner."""
+    head, *parts = text.split("\nSlave Interface: ")
+    active = _field(head, "Aggregator ID")
+    members = {}
+    for part in parts:
+        device = part.split("\n", 1)[0].strip()
+        up = _field(part, "MII Status") == "up"
+        members[device] = up and _field(part, "Aggregator ID") == active
+    partner = _field(head, "Partner Mac Address")
+    return ChannelState(
+        end.node,
+        end.name,
+        "802.3ad" if "802.3ad" in _field(head, "Bonding Mode") else _field(head, "Bonding Mode"),
+        _field(head, "Transmit Hash Policy").split(" ")[0],
+        partner not in ("", "00:00:00:00:00:00") and sorted(d for d, up in members.items() if up) == sorted(end.members),
+        members,
+    )  # fmt: skip
+
+
+def _field(text: str, name: str) -> str:
+    match = re.search(rf"^\s*{re.escape(name)}(?: \(\d\))?:\s*(.*)$", text, re.MULTILINE)
+    return match.group(1).strip() if match else ""
+
+
+def _read_ovs(lab: Lab, end: ChannelEnd) -> ChannelState:
+    text = lab.on(end.node, "ovs-appctl", "bond/show", end.name).must()
+    return parse_ovs_bond(end, text)
+
+
+def parse_ovs_bond(end: ChannelEnd, text: str) -> ChannelState:
+    """Read `ovs-appctl bond/show NAME`."""
+    members = {name: state == "enabled" for name, state in re.findall(r"^member (\S+): (\w+)", text, re.MULTILINE)}
+    return ChannelState(
+        end.node,
+        end.name,
+        "802.3ad",
+        _field(text, "bond_mode"),
+        _field(text, "lacp_status") == "negotiated" and bool(members) and all(members.values()),
+        members,
+    )

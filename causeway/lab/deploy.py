@@ -1,0 +1,143 @@
+"""Bring a lab up on this lab host and take it down again."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from causeway.errors import BadInput, LabBroken
+from causeway.lab.channels import read_channel
+from causeway.lab.lab import LABS, Lab
+from causeway.lab.wait import until
+from causeway.model.load import load_site
+from causeway.process import follow, run
+from causeway.render.files import Files, render
+from causeway.render.secrets import Secrets
+
+#: containerlab waits for ever when one of its steps fails; a node takes 1 to 3 s of wall time.
+_DEPLOY_NODE_S = 30
+#: LACP in fast rate agrees within 3 frames a second apart; OVS and bonding start at different moments.
+_CHANNELS_DEADLINE_S = 60
+
+
+def write(files: Files, folder: Path) -> None:
+    """Write rendered files below a folder."""
+    for path, file in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(file.text)
+        target.chmod(file.mode)
+
+
+def overlay(files: Files, folder: Path, nodes: list[str]) -> Files:
+    """The rendered files with the user's own in their place: folder/NODE/PATH is NODE's /PATH."""
+    from causeway.render.files import File
+
+    problems = [d.name for d in sorted(folder.iterdir()) if d.name not in nodes]
+    if problems:
+        raise BadInput(f"{folder}: {', '.join(problems)}: no such node; name its folders like nodes")
+    own = {
+        f"nodes/{path.relative_to(folder)}": File(path.read_text(), path.stat().st_mode & 0o777)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    return files | own
+
+
+def up(
+    topology: Path, io_nodes: int | None, own_files: Path | None, progress: Callable[[str], None]
+) -> Lab:
+    """Deploy a site and wait until every node is up and every channel negotiated.
+
+    On failure, and when interrupted, what was started is taken down before the error is passed on.
+    """
+    site = load_site(topology, io_nodes)
+    lab = Lab(site, LABS / site.name)
+    if lab.folder.exists():
+        raise BadInput(f"{site.name} is up already; `causeway down {site.name}` ends it")
+    lab.folder.mkdir(parents=True)
+    lab.folder.chmod(0o700)
+    try:
+        shutil.copy(topology, lab.folder / "topology.yaml")
+        files = render(site, Secrets(site))
+        if own_files is not None:
+            files = overlay(files, own_files, list(site.nodes))
+        write(files, lab.folder)
+        _kernel_wide(site.topology.services.sysctl)
+        progress(f"deploying {len(site.nodes)} nodes and {len(site.cables)} links")
+        containerlab(lab, "deploy", progress)
+        _wait_for_nodes(lab, progress)
+        _wait_for_channels(lab, progress)
+        (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": io_nodes}))
+    except BaseException:
+        down(lab)
+        raise
+    return lab
+
+
+def containerlab(lab: Lab, verb: str, progress: Callable[[str], None]) -> None:
+    """Run containerlab on the lab's plain file, following its log."""
+    limit_s = 60 + _DEPLOY_NODE_S * len(lab.site.nodes)
+    argv = ["timeout", str(limit_s), "containerlab", verb, "-t", str(clab_file(lab))]
+    if verb == "destroy":
+        argv.append("--cleanup")
+    said: list[str] = []
+
+    def on_line(line: str) -> None:
+        said.append(line)
+        if match := re.search(r'Creating container: \\?"?([^"\\]+)', line):
+            progress(f"creating {match.group(1)}")
+
+    env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
+    rc = follow(argv, on_line, log=lab.folder / "containerlab.log", env=env)
+    if rc != 0:
+        errors = [line for line in said if "level=error" in line or line.startswith("Error")]
+        raise LabBroken(f"containerlab {verb} ended with {rc}: {' '.join((errors or said)[-2:])}")
+
+
+def clab_file(lab: Lab) -> Path:
+    return lab.folder / f"{lab.site.name}.clab.yml"
+
+
+def _kernel_wide(sysctl: dict[str, int | str]) -> None:
+    """Tunables that the kernel keeps once for all its network namespaces must be set here."""
+    for key, value in sysctl.items():
+        path = Path("/proc/sys", key.replace(".", "/"))
+        if path.exists():
+            path.write_text(f"{value}\n")
+
+
+def _wait_for_nodes(lab: Lab, progress: Callable[[str], None]) -> None:
+    def not_up() -> str:
+        states = {node: lab.state(node) for node in lab.site.nodes}
+        for node, state in states.items():
+            if state == "down" or state.startswith("failed"):
+                logs = run(["docker", "logs", "--tail", "5", lab.container(node)])
+                raise LabBroken(f"{node} is {state}: {logs.stdout}{logs.stderr}".strip())
+        waiting = {node: state for node, state in states.items() if state != "up"}
+        progress(f"{len(states) - len(waiting)} of {len(states)} nodes up")
+        return ", ".join(f"{node} {state}" for node, state in waiting.items())
+
+    until("every node is up", not_up, deadline_s=120)
+
+
+def _wait_for_channels(lab: Lab, progress: Callable[[str], None]) -> None:
+    left = [end for channel in lab.site.topology.channels for end in channel.ends]
+
+    def not_negotiated() -> str:
+        nonlocal left
+        left = [end for end in left if not read_channel(lab, end).negotiated]
+        progress(f"{len(left)} channel ends still negotiating")
+        return ", ".join(f"{end.node}:{end.name}" for end in left)
+
+    until("every channel is negotiated", not_negotiated, deadline_s=_CHANNELS_DEADLINE_S, poll_s=1)
+
+
+def down(lab: Lab) -> None:
+    """Take a lab down and remove what it left; fine for one that is half up or not there."""
+    if clab_file(lab).exists():
+        names = run(["docker", "ps", "-aq", "--filter", f"label=containerlab={lab.site.name}"])
+        if names.stdout.strip():
+            containerlab(lab, "destroy", lambda _: None)
+    shutil.rmtree(lab.folder, ignore_errors=True)

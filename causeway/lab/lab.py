@@ -1,0 +1,107 @@
+"""The lab that is up on this lab host, and its nodes."""
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from causeway.errors import BadInput, LabBroken
+from causeway.model.load import load_site
+from causeway.model.site import Site
+from causeway.process import Background, Result, run, start
+
+#: Where the lab host keeps what it knows of its labs: LAB/ with the rendered files and lab.json.
+LABS = Path("/run/causeway/labs")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A deployed lab. Made by `deploy.up`; found again by `Lab.find`."""
+
+    site: Site
+    folder: Path
+
+    @classmethod
+    def find(cls, name: str | None = None) -> "Lab":
+        """The lab of this name, or the only one. BadInput when there is none or no only one."""
+        found = sorted(LABS.glob(f"{name or '*'}/lab.json"))
+        if len(found) != 1:
+            what = f"no lab {name}" if name else "no lab" if not found else "more than one lab"
+            names = ", ".join(file.parent.name for file in found)
+            remedy = f"name one of {names}" if found else "`causeway up` brings one up"
+            raise BadInput(f"{what} is up on this lab host; {remedy}")
+        folder = found[0].parent
+        about = json.loads((folder / "lab.json").read_text())
+        return cls(load_site(folder / "topology.yaml", about["io_nodes"]), folder)
+
+    def container(self, node: str) -> str:
+        """The name that containerlab gives to a node's container."""
+        return f"clab-{self.site.name}-{node}"
+
+    @cached_property
+    def pids(self) -> dict[str, int]:
+        """Process id of each running node's first process. (/proc/PID/root is the node's files.)"""
+        template = "{{.Name}} {{.State.Pid}}"
+        names = {self.container(node): node for node in self.site.nodes}
+        result = run(["docker", "inspect", "--format", template, *names])
+        pairs = (line.split() for line in result.stdout.splitlines())
+        return {names[name.lstrip("/")]: int(pid) for name, pid in pairs if pid != "0"}
+
+    def file(self, node: str, path: str) -> Path:
+        """A file of a node, as the lab host sees it: reading it starts no process."""
+        return Path(f"/proc/{self._pid(node)}/root") / path.lstrip("/")
+
+    def read(self, node: str, path: str) -> str:
+        """A file's text on a node; LabBroken when it cannot be read.
+
+        Not for /proc and /sys: what they show depends on who reads. Use `on` for these.
+        """
+        try:
+            return self.file(node, path).read_text()
+        except OSError as error:
+            raise LabBroken(f"{node}:{path}: {error.strerror}") from None
+
+    def on(self, node: str, *argv: str, timeout_s: float = 60) -> Result:
+        """Run a command on a node to its end."""
+        return run(self.enter(node, argv), timeout_s=timeout_s)
+
+    def start_on(self, node: str, *argv: str) -> Background:
+        """Start a command on a node that runs beside what follows."""
+        return start(self.enter(node, argv))
+
+    def enter(self, node: str, argv: Sequence[str]) -> list[str]:
+        """The command that runs argv on a node, from the lab host.
+
+        nsenter does what `docker exec` does for a tenth of its time, and both clocks feel the difference.
+        """
+        return ["nsenter", "-a", "-t", str(self._pid(node)), *argv]
+
+    def _pid(self, node: str) -> int:
+        if node not in self.site.nodes:
+            raise BadInput(f"there is no node {node} in {self.site.name}; see `causeway status`")
+        pid = self.pids.get(node)
+        if pid is None or not os.path.exists(f"/proc/{pid}"):
+            raise LabBroken(f"node {node} does not run")
+        return pid
+
+    def state(self, node: str) -> str:
+        """How far a node's start is, in node-init's words; "down" when it does not run."""
+        pid = self.pids.get(node)
+        if pid is None:
+            return "down"
+        try:
+            return Path(f"/proc/{pid}/root/run/node-state").read_text().strip()
+        except OSError:
+            return "starting" if os.path.exists(f"/proc/{pid}") else "down"
+
+    def nodes_of_role(self, *roles: str) -> list[str]:
+        return [name for name, node in self.site.nodes.items() if node.role in roles]
+
+    def check_known(self, nodes: Iterable[str]) -> None:
+        """BadInput naming every node that the lab has not."""
+        unknown = [node for node in nodes if node not in self.site.nodes]
+        if unknown:
+            known = ", ".join(self.site.nodes)
+            raise BadInput(f"no such node: {', '.join(unknown)}; the nodes are {known}")

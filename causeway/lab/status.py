@@ -1,0 +1,70 @@
+"""What a lab looks like now: nodes, links, channels."""
+
+import json
+from typing import Any
+
+from causeway.errors import LabBroken
+from causeway.lab import clock
+from causeway.lab.channels import read_channel
+from causeway.lab.lab import Lab
+from causeway.process import run_all
+
+
+def status(lab: Lab) -> dict[str, Any]:
+    """The lab's state as other tools read it (README, "Interfaces")."""
+    devices = _devices(lab)
+    return {
+        "lab": lab.site.name,
+        "lab_host": "uml" if clock.is_uml() else "native",
+        "clock": clock.name(),
+        "nodes": [
+            {"name": name, "cluster": node.cluster, "role": node.role, "state": lab.state(name)}
+            for name, node in lab.site.nodes.items()
+        ],
+        "links": [
+            {
+                "a": str(cable.a),
+                "b": str(cable.b),
+                "network": cable.network,
+                "rate_mbit": lab.site.topology.networks[cable.network].rate_mbit,
+                "mtu": devices.get(str(cable.a), {}).get("mtu"),
+                "up": all(_carrier(devices.get(str(end))) for end in cable.ends),
+            }
+            for cable in lab.site.cables
+        ],
+        "channels": [_channel(lab, end, other) for _, end, other in lab.site.channel_ends()],
+    }
+
+
+def _channel(lab: Lab, end: Any, other: Any) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "node": end.node,
+        "name": end.name,
+        "mode": "802.3ad",
+        "hash_policy": "",
+        "negotiated": False,
+        "members": [{"name": device, "up": False} for device in end.members],
+        "peer": f"{other.node}:{other.name}",
+    }
+    try:
+        state = read_channel(lab, end)
+    except LabBroken:
+        return row
+    row |= {"mode": state.mode, "hash_policy": state.hash_policy, "negotiated": state.negotiated}
+    row["members"] = [{"name": device, "up": up} for device, up in state.members.items()]
+    return row
+
+
+def _devices(lab: Lab) -> dict[str, dict[str, Any]]:
+    """`ip -j link` of every running node, by NODE:DEVICE."""
+    nodes = [node for node in lab.site.nodes if lab.state(node) != "down"]
+    results = run_all([lab.enter(node, ["ip", "-j", "link"]) for node in nodes], timeout_s=60)
+    found = {}
+    for node, result in zip(nodes, results, strict=True):
+        for device in json.loads(result.stdout or "[]"):
+            found[f"{node}:{device['ifname']}"] = device
+    return found
+
+
+def _carrier(device: dict[str, Any] | None) -> bool:
+    return device is not None and "LOWER_UP" in device["flags"]

@@ -1,0 +1,97 @@
+"""The launcher: a process that runs one UML lab host, and ends when that does or when it is killed.
+
+It starts the kernel so that the kernel dies with it, holds the other ends of the lab host's serial
+lines, and hands one to each interactive shell.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+SERIAL_LINES = 4
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """Between fork and exec: have the kernel kill this process when its parent is gone."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Launcher:
+    """Runs the command line in `kernel.json` of the lab host's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lines: dict[int, int] = {}  # number of the serial line -> our side of its terminal
+        self._lent: dict[socket.socket, int] = {}
+
+    def run(self) -> int:
+        """Until the kernel has ended; returns its exit code."""
+        argv: list[str] = json.loads((self._folder / "kernel.json").read_text())
+        slaves = []
+        for number in range(SERIAL_LINES):
+            master, slave = os.openpty()
+            self._lines[number] = master
+            slaves.append(slave)  # kept open: a line must not hang up between two shells
+            argv.append(f"ssl{number}=tty:{os.ttyname(slave)}")
+        kernel = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent, cwd=self._folder
+        )
+        (self._folder / "pid").write_text(f"{kernel.pid}\n")
+        for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(sign, lambda *_: kernel.kill())
+        self._serve(kernel)
+        return kernel.wait()
+
+    def _serve(self, kernel: "subprocess.Popen[bytes]") -> None:
+        address = self._folder / "shell.sock"
+        address.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        os.chdir(self._folder)  # a socket's path is short: at most 107 bytes
+        listener.bind(address.name)
+        listener.listen()
+        selector = selectors.DefaultSelector()
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(os.pidfd_open(kernel.pid), selectors.EVENT_READ, "ended")
+        while True:
+            for key, _ in selector.select():
+                if key.data == "ended":
+                    return
+                if key.fileobj is listener:
+                    client = listener.accept()[0]
+                    if self._lend(client):
+                        selector.register(client, selectors.EVENT_READ)
+                elif isinstance(key.fileobj, socket.socket):
+                    selector.unregister(key.fileobj)  # the shell has closed: its line is free again
+                    self._lent.pop(key.fileobj)
+                    key.fileobj.close()
+
+    def _lend(self, client: socket.socket) -> bool:
+        """Send a free line's number and our side of its terminal; False when all are lent."""
+        free = sorted(set(self._lines) - set(self._lent.values()))
+        if not free:
+            client.close()
+            return False
+        socket.send_fds(client, [f"ttyS{free[0]}".encode()], [self._lines[free[0]]])
+        self._lent[client] = free[0]
+        return True
+
+
+def main(folder: Path, *, with_parent: bool) -> int:
+    """Run the lab host of a folder, holding its lock: who can take that knows that we are gone."""
+    if with_parent:
+        die_with_parent()
+    with (folder / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return Launcher(folder).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), with_parent="--die-with-parent" in sys.argv))

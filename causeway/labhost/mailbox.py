@@ -1,0 +1,78 @@
+"""How the launcher and the agent in a UML lab host talk: one folder a job, on the shared folder.
+
+    jobs/ID/request   JSON: argv, and terminal (a device of the lab host) for an interactive job
+    jobs/ID/out, err  what the job printed so far
+    jobs/ID/cancel    made by the outside: interrupt the job
+    jobs/ID/size      "ROWS COLUMNS" of the terminal, rewritten when it changes
+    jobs/ID/rc        the exit code, when it has ended
+    poweroff          made by the outside: end when no job is left
+
+Plain files, because reading and writing them (hostfs) takes no virtual time and wakes nobody: a device
+that answers later would let the virtual clock leap while the answer is waited for.
+"""
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+POLL_S = 0.02
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job's folder."""
+
+    folder: Path
+
+    @property
+    def rc(self) -> int | None:
+        try:
+            return int((self.folder / "rc").read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def cancel(self) -> None:
+        (self.folder / "cancel").touch()
+
+    def size(self, rows: int, columns: int) -> None:
+        put(self.folder / "size", f"{rows} {columns}")
+
+
+def put(file: Path, text: str) -> None:
+    """Write a file so that a reader sees all of it or none."""
+    temporary = file.with_name(f".{file.name}")
+    temporary.write_text(text)
+    os.replace(temporary, file)
+
+
+def submit(share: Path, argv: list[str], terminal: str | None = None) -> Job:
+    """Hand a job to the agent."""
+    jobs = share / "jobs"
+    name = f"{time.time_ns():020d}-{uuid4().hex[:6]}"
+    folder = jobs / f".{name}"
+    folder.mkdir(parents=True)
+    (folder / "request").write_text(json.dumps({"argv": argv, "terminal": terminal}))
+    (folder / "out").touch()
+    (folder / "err").touch()
+    folder.rename(jobs / name)
+    return Job(jobs / name)
+
+
+class Tail:
+    """Passes on what is added to a job's output files."""
+
+    def __init__(self, job: Job) -> None:
+        self._streams = [
+            ((job.folder / "out").open("rb"), sys.stdout.buffer),
+            ((job.folder / "err").open("rb"), sys.stderr.buffer),
+        ]
+
+    def copy(self) -> None:
+        for source, sink in self._streams:
+            if added := source.read():
+                sink.write(added)
+                sink.flush()

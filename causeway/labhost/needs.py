@@ -1,0 +1,130 @@
+"""What a machine must have, found or missing, and the remedy: the work of `causeway doctor`."""
+
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from causeway.errors import LabBroken
+from causeway.labhost import artefacts, folders
+from causeway.process import run
+
+#: What building the lab host takes, as (Debian package, how to see that it is there).
+BUILD_PACKAGES = (
+    ("mmdebstrap", "mmdebstrap"),
+    ("debian-archive-keyring", "/usr/share/keyrings/debian-archive-keyring.gpg"),
+    ("e2fsprogs", "mke2fs"),
+    ("cpio", "cpio"),
+    ("gcc", "gcc"),
+    ("make", "make"),
+    ("flex", "flex"),
+    ("bison", "bison"),
+    ("bc", "bc"),
+    ("libelf-dev", "/usr/include/libelf.h"),
+    ("libssl-dev", "/usr/include/openssl/ssl.h"),
+    ("libc6-dev", "/usr/include/stdio.h"),
+    ("xz-utils", "xz"),
+    ("patch", "patch"),
+    ("curl", "curl"),
+)
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that is needed: whether it is there, and what to do when not."""
+
+    what: str
+    found: bool
+    detail: str
+    remedy: str = ""
+
+
+def _there(probe: str) -> bool:
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    return Path(probe).exists() if probe.startswith("/") else shutil.which(probe, path=path) is not None
+
+
+def missing_packages() -> list[str]:
+    """The Debian packages that building takes and the machine has not."""
+    names = [package for package, probe in BUILD_PACKAGES if not _there(probe)]
+    if os.geteuid() != 0 and not _there("newuidmap"):
+        names.append("uidmap")  # mmdebstrap without root maps user ids
+    return names
+
+
+def uml_needs() -> list[Need]:
+    """What a UML lab host takes."""
+    machine = platform.machine()
+    needs = [Need("machine", machine == "x86_64", machine, "use an x86_64 machine")]
+    if artefacts.missing():
+        absent = missing_packages()
+        needs.append(
+            Need(
+                "packages to build the lab host",
+                not absent,
+                "all there" if not absent else f"missing: {' '.join(absent)}",
+                f"apt-get install {' '.join(absent)}",
+            )
+        )
+    for artefact in (artefacts.KERNEL, artefacts.CONTAINERLAB, artefacts.NODE, artefacts.LABHOST):
+        detail = str(artefact.folder) if artefact.built else "not built yet; `causeway up` builds it"
+        needs.append(Need(artefact.about, True, detail))
+    path = str(folders.state())
+    needs.append(
+        Need("state folder", " " not in path, path, "set CAUSEWAY_STATE to a path without blanks")
+    )
+    return needs
+
+
+def native_needs() -> list[Need]:
+    """What a native lab host takes."""
+    root = os.geteuid() == 0
+    needs = [Need("root", root, "yes" if root else "no", "run as root")]
+    for tool in ("docker", "containerlab", "tc", "ethtool"):
+        found = _there(tool)
+        needs.append(Need(tool, found, "found" if found else "not found", f"install {tool}"))
+    for module, probe in (("bonding", "bonding"), ("openvswitch", "openvswitch"), ("veth", "veth")):
+        found = _kernel_has(probe)
+        remedy = f"modprobe {module}, or use a kernel that has it"
+        needs.append(Need(f"kernel: {module}", found, "there" if found else "not there", remedy))
+    privileged, why = _privileged_containers()
+    needs.append(Need("privileged containers", privileged, why, "use a machine that can start them"))
+    return needs
+
+
+def _kernel_has(module: str) -> bool:
+    if Path("/sys/module", module).exists():
+        return True
+    if not _there("modprobe"):
+        return False
+    return run(["modprobe", "--dry-run", module]).rc == 0
+
+
+def _privileged_containers() -> tuple[bool, str]:
+    if not _there("docker"):
+        return False, "no docker"
+    try:
+        if run(["docker", "info"], timeout_s=20).rc != 0:
+            return False, "the docker daemon does not answer"
+    except LabBroken as error:
+        return False, str(error)
+    try:  # docker starts every node with CAP_SYS_RESOURCE, which a container cannot get from nobody
+        status = Path("/proc/self/status").read_text()
+        capabilities = int(status.split("CapBnd:")[1].split()[0], 16)
+    except (OSError, IndexError, ValueError):
+        return False, "cannot read this process's capabilities"
+    has = bool(capabilities & (1 << 24))
+    return has, "they can start" if has else "CAP_SYS_RESOURCE is not there to give"
+
+
+def choose() -> tuple[str, str]:
+    """The lab host for this machine, and why: uml, unless the caller asks for the real clock.
+
+    Virtual and paced time exist only in a UML lab host, and it needs nothing of the machine; so it is
+    the choice even where a native one could run.
+    """
+    lacking = [need.what for need in native_needs() if not need.found]
+    if lacking:
+        return "uml", f"a native lab host lacks here: {', '.join(lacking)}"
+    return "uml", "links carry exactly their rate there; --clock real uses this machine itself"

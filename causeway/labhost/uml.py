@@ -1,0 +1,255 @@
+"""Start, use and end a UML lab host from the outside."""
+
+import fcntl
+import json
+import os
+import random
+import select
+import shutil
+import signal
+import socket
+import sys
+import termios
+import time
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from causeway import process
+from causeway.errors import LabBroken
+from causeway.labhost import artefacts, folders, mailbox
+
+#: Nanoseconds since 1970 at which a seeded lab host's clock starts (2026-01-01), so that runs repeat.
+_SEEDED_START_NS = 1_767_225_600_000_000_000
+#: The guest's memory is sparse: only what is used takes the host's.
+MEMORY = "16G"
+
+
+@dataclass(frozen=True)
+class LabHost:
+    """A UML lab host, running or left behind; everything of it is in its folder."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def share(self) -> Path:
+        return self.folder / "share"
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What it was started with: lab, clock."""
+        text = (self.folder / "about.json").read_text()
+        return dict(json.loads(text))
+
+    def running(self) -> bool:
+        """Whether its launcher lives: it holds a lock that the kernel takes from the dead."""
+        try:
+            with (self.folder / "lock").open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            pass
+        return False
+
+    def do(self, argv: list[str]) -> int:
+        """Have the tool inside do a command, its output passed on as it comes; returns its exit code.
+
+        Ctrl-C goes to the command inside, which cleans up and ends; a second one gives up on it.
+        """
+        job = mailbox.submit(self.share, argv)
+        tail = mailbox.Tail(job)
+        with _interrupts_go_to(job):
+            while (rc := job.rc) is None:
+                tail.copy()
+                if not self.running():
+                    tail.copy()
+                    raise LabBroken(f"the lab host ended; its console: {self.folder / 'console'}")
+                time.sleep(mailbox.POLL_S)
+        tail.copy()
+        return rc
+
+    def terminal(self, argv: list[str]) -> int:
+        """Have the tool inside do a command on a terminal of its own, joined to this one."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            here = os.open(".", os.O_RDONLY)
+            os.chdir(self.folder)
+            line.connect("shell.sock")
+            os.fchdir(here)
+            os.close(here)
+            name, fds, _, _ = socket.recv_fds(line, 64, 1)
+            if not fds:
+                raise LabBroken("all serial lines of the lab host are in use; close another shell")
+            with suppress(BlockingIOError):  # what the last shell left on the line
+                os.set_blocking(fds[0], False)
+                while os.read(fds[0], 65536):
+                    pass
+            job = mailbox.submit(self.share, argv, terminal=name.decode())
+            try:
+                return _join_terminals(job, fds[0], self.running)
+            finally:
+                if job.rc is None:
+                    job.cancel()
+
+    def end(self, graceful_s: float = 20) -> None:
+        """End it and remove all of it: in order if it can, else by killing it. Works on remains, too."""
+        if self.running() and graceful_s:
+            (self.share / "poweroff").touch()
+            deadline = time.monotonic() + graceful_s
+            while self.running() and time.monotonic() < deadline:
+                time.sleep(0.05)
+        for file in ("launcher", "pid"):
+            with suppress(FileNotFoundError, ValueError, ProcessLookupError):
+                if self.running():
+                    os.kill(int((self.folder / file).read_text()), signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while self.running() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def all_hosts() -> Iterator[LabHost]:
+    """Every lab host of this user, running or left behind."""
+    if folders.state().is_dir():
+        for folder in sorted(folders.state().iterdir()):
+            if (folder / "about.json").exists() or (folder / "share").exists():
+                yield LabHost(folder)
+
+
+def sweep() -> list[str]:
+    """Remove what killed lab hosts left behind; returns their names."""
+    dead = [host for host in all_hosts() if not host.running()]
+    for host in dead:
+        host.end(graceful_s=0)
+    return [host.name for host in dead]
+
+
+def start(name: str, about: dict[str, str], *, seed: int | None, keep: bool) -> LabHost:
+    """Boot a lab host. With keep it outlives the caller, else it dies with it.
+
+    With a seed its random numbers and its date are the same every time. Raises LabBroken when one of
+    this name runs already.
+    """
+    host = LabHost(folders.state() / name)
+    if host.running():
+        raise LabBroken(f"{name} is up already; `causeway down {name}` ends it")
+    host.end(graceful_s=0)
+    (host.share / "jobs").mkdir(parents=True)
+    folders.runs().mkdir(parents=True, exist_ok=True)
+    image = artefacts.LABHOST.folder
+    process.run(
+        ["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]
+    ).must()
+    env = {"IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
+    (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in env.items()))
+    (host.folder / "about.json").write_text(json.dumps(about))
+    (host.folder / "kernel.json").write_text(json.dumps(_command_line(host, seed)))
+    (host.folder / "lock").touch()
+    memory = Path("/dev/shm")  # a file system in memory: its pages are the guest's memory
+    env = dict(os.environ) | {
+        "TMPDIR": str(memory if os.access(memory, os.W_OK) else host.folder),
+        "HOME": str(host.folder),
+        "PYTHONPATH": str(folders.REPO),
+    }
+    argv = [sys.executable, "-m", "causeway.labhost.launcher", str(host.folder)]
+    if not keep:
+        argv.append("--die-with-parent")
+    with (host.folder / "console").open("w") as console:
+        pid = process.spawn_daemon(argv, log=console, env=env, detached=keep)
+    (host.folder / "launcher").write_text(f"{pid}\n")
+    deadline = time.monotonic() + 10
+    while not host.running():
+        if time.monotonic() > deadline:
+            raise LabBroken(f"the lab host did not start; its console: {host.folder / 'console'}")
+        time.sleep(0.01)
+    return host
+
+
+def _command_line(host: LabHost, seed: int | None) -> list[str]:
+    seeded = [] if seed is None else [f"entropy-seed={seed}", f"time-travel-start={_SEEDED_START_NS}"]
+    return [
+        str(artefacts.KERNEL.folder / "linux"),
+        f"mem={MEMORY}",
+        f"initrd={artefacts.LABHOST.folder / 'initrd.gz'}",
+        f"share={host.share}",
+        "seccomp=on",
+        "time-travel=inf-cpu",
+        *seeded,
+        f"uml_dir={host.folder / 'uml'}",
+        f"umid={random.getrandbits(32):08x}",
+        "con0=null,fd:1",
+        "con=null",
+        "bonding.max_bonds=0",
+        "loglevel=4",
+    ]
+
+
+@contextmanager
+def _interrupts_go_to(job: mailbox.Job) -> Iterator[None]:
+    asked = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        job.cancel()
+
+    before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _join_terminals(job: mailbox.Job, line: int, alive: Callable[[], bool]) -> int:
+    """Pass bytes both ways between this terminal and the line until the job ends."""
+    stdin, stdout = sys.stdin.fileno(), sys.stdout.fileno()
+    interactive = os.isatty(stdin)
+    saved = termios.tcgetattr(stdin) if interactive else None
+    sources = [stdin, line]
+
+    def tell_size(*_: object) -> None:
+        columns, rows = shutil.get_terminal_size()
+        job.size(rows, columns)
+
+    tell_size()
+    old = signal.signal(signal.SIGWINCH, tell_size)
+    try:
+        if interactive:
+            tty.setraw(stdin)
+        while (rc := job.rc) is None and alive():
+            readable, _, _ = select.select(sources, [], [], mailbox.POLL_S)
+            if line in readable:
+                with suppress(BlockingIOError):
+                    os.write(stdout, os.read(line, 65536))
+            if stdin in readable:
+                typed = os.read(stdin, 1024)
+                if not typed:
+                    sources.remove(stdin)
+                    typed = b"\x04"  # end of input, as a terminal says it
+                _write_all(line, typed)
+        with suppress(BlockingIOError):
+            while select.select([line], [], [], 0.05)[0]:
+                os.write(stdout, os.read(line, 65536))
+        if rc is None:
+            raise LabBroken("the lab host ended")
+        return rc
+    finally:
+        signal.signal(signal.SIGWINCH, old)
+        if saved is not None:
+            termios.tcsetattr(stdin, termios.TCSADRAIN, saved)
+
+
+def _write_all(line: int, data: bytes) -> None:
+    while data:
+        select.select([], [line], [])
+        data = data[os.write(line, data) :]

@@ -1,0 +1,250 @@
+"""What must hold in a topology beyond its form. Each rule finds all of its own violations."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from ipaddress import IPv4Address
+
+from causeway.model import site
+from causeway.model.topology import (
+    LINUX_POLICIES,
+    OVS_POLICIES,
+    ChannelEnd,
+    Interface,
+    Node,
+    Topology,
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A violated rule; `mentions` are the names whose absence it complains about."""
+
+    where: tuple[str | int, ...]
+    what: str
+    remedy: str
+    mentions: tuple[str, ...] = ()
+
+
+def check(topology: Topology) -> Iterator[Finding]:
+    """All violations in a topology of good form."""
+    nodes = dict(topology.nodes) | site.io_node_objects(topology)
+    yield from _references(topology)
+    yield from _addresses(topology)
+    yield from _names(topology)
+    yield from _routes(topology)
+    yield from _io_nodes(topology)
+    yield from _channels(topology)
+    yield from _links(topology, nodes)
+    yield from _cabling(topology)
+
+
+def _one_of(name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]}?" if close else f"use one of {', '.join(names) or '(none)'}"
+
+
+def _legs(topology: Topology) -> Iterator[tuple[str, Node, str, Interface]]:
+    for name, node in topology.nodes.items():
+        for device, interface in node.interfaces.items():
+            yield name, node, device, interface
+
+
+def _references(topology: Topology) -> Iterator[Finding]:
+    def unknown(where: tuple[str | int, ...], kind: str, name: str, known: Iterable[str]) -> Finding:
+        return Finding(where, f"there is no {kind} {name!r}", _one_of(name, known), (name,))
+
+    for name, node in topology.nodes.items():
+        if node.cluster is not None and node.cluster not in topology.clusters:
+            yield unknown(("nodes", name, "cluster"), "cluster", node.cluster, topology.clusters)
+        if node.switch is not None and node.switch not in topology.networks:
+            yield unknown(("nodes", name, "switch"), "network", node.switch, topology.networks)
+    for name, _, device, leg in _legs(topology):
+        if leg.network not in topology.networks:
+            where = ("nodes", name, "interfaces", device, "network")
+            yield unknown(where, "network", leg.network, topology.networks)
+    if pool := topology.io_nodes:
+        if pool.cluster not in topology.clusters:
+            yield unknown(("io_nodes", "cluster"), "cluster", pool.cluster, topology.clusters)
+        if pool.network not in topology.networks:
+            yield unknown(("io_nodes", "network"), "network", pool.network, topology.networks)
+        if pool.switch not in topology.nodes:
+            yield unknown(("io_nodes", "switch"), "node", pool.switch, topology.nodes)
+        if pool.first not in (everywhere := site.locations(pool)):
+            yield unknown(("io_nodes", "first"), "location", pool.first, everywhere[:4])
+    if (dns := topology.services.dns) and dns.server not in topology.nodes:
+        yield unknown(("services", "dns", "server"), "node", dns.server, topology.nodes)
+    if ntp := topology.services.ntp:
+        if ntp.server not in topology.nodes:
+            yield unknown(("services", "ntp", "server"), "node", ntp.server, topology.nodes)
+        if ntp.cluster not in topology.clusters:
+            yield unknown(("services", "ntp", "cluster"), "cluster", ntp.cluster, topology.clusters)
+
+
+def _addresses(topology: Topology) -> Iterator[Finding]:
+    owner: dict[IPv4Address, str] = {}
+    for name, _, device, leg in _legs(topology):
+        where = ("nodes", name, "interfaces", device, "address")
+        if leg.address in owner:
+            what = f"{leg.address} is {owner[leg.address]}'s address too"
+            yield Finding(where, what, "give each interface an address of its own")
+        owner.setdefault(leg.address, f"{name}:{device}")
+        network = topology.networks.get(leg.network)
+        if network is None:
+            continue
+        subnet = network.subnet
+        if leg.address not in subnet:
+            what = f"{leg.address} is outside of network {leg.network}, {subnet}"
+            yield Finding(where, what, f"use an address from {subnet[1]} to {subnet[-2]}")
+        elif leg.address in (subnet.network_address, subnet.broadcast_address):
+            what = f"{leg.address} is the network or broadcast address of {subnet}"
+            yield Finding(where, what, f"use an address from {subnet[1]} to {subnet[-2]}")
+
+
+def _names(topology: Topology) -> Iterator[Finding]:
+    owner: dict[str, str] = {}
+    for name, _, device, leg in _legs(topology):
+        for index, host in enumerate(leg.names):
+            if host.lower() in owner:
+                where = ("nodes", name, "interfaces", device, "names", index)
+                what = f"{host} is a name of {owner[host.lower()]} too"
+                yield Finding(where, what, "give each interface names of its own")
+            owner.setdefault(host.lower(), f"{name}:{device}")
+
+
+def _routes(topology: Topology) -> Iterator[Finding]:
+    holders = {leg.address for _, _, _, leg in _legs(topology)}
+    groups = [(("nodes", n, "routes"), node.routes, node.interfaces) for n, node in topology.nodes.items()]
+    if pool := topology.io_nodes:
+        leg = Interface(network=pool.network, address=pool.addresses_from)
+        groups.append((("io_nodes", "routes"), pool.routes, {"eth0": leg}))
+    for where, routes, interfaces in groups:
+        legs = [topology.networks[i.network].subnet for i in interfaces.values() if i.network in topology.networks]
+        for index, route in enumerate(routes):
+            here = (*where, index)
+            if isinstance(route.to, str) and route.to not in topology.networks:
+                what = f"there is no network {route.to!r}"
+                yield Finding((*here, "to"), what, _one_of(route.to, topology.networks), (route.to,))
+            if not any(route.via in subnet for subnet in legs):
+                what = f"the gateway {route.via} is in none of the node's networks"
+                remedy = f"use a gateway in {' or '.join(map(str, legs)) or 'a network it has a leg in'}"
+                yield Finding((*here, "via"), what, remedy)
+            elif route.via not in holders:
+                what = f"nobody has the gateway's address {route.via}"
+                yield Finding((*here, "via"), what, "use the address of a node's interface")
+
+
+def _io_nodes(topology: Topology) -> Iterator[Finding]:
+    pool = topology.io_nodes
+    if pool is None or pool.network not in topology.networks:
+        return
+    where = ("io_nodes", "count")
+    places, addressed = len(site.locations(pool)), len(site.io_node_addresses(topology))
+    subnet = topology.networks[pool.network].subnet
+    if pool.addresses_from not in subnet:
+        what = f"{pool.addresses_from} is outside of network {pool.network}, {subnet}"
+        remedy = f"use an address from {subnet[1]} to {subnet[-2]}"
+        yield Finding(("io_nodes", "addresses_from"), what, remedy)
+    elif pool.count > places:
+        yield Finding(where, f"{pool.count} I/O nodes, and locations for {places}", f"use 1 to {places}")
+    elif addressed < places and pool.count > addressed:
+        what = f"{pool.count} I/O nodes, and {addressed} addresses from {pool.addresses_from} in {subnet}"
+        yield Finding(where, what, f"use 1 to {addressed}, or a larger network")
+
+
+def _channels(topology: Topology) -> Iterator[Finding]:
+    member_of: dict[tuple[str, str], str] = {}
+    for index, channel in enumerate(topology.channels):
+        here = ("channels", index, "ends")
+        for side, end in enumerate(channel.ends):
+            where = (*here, side)
+            for place, device in enumerate(end.members):
+                mine = f"{end.node}:{end.name}"
+                if (end.node, device) in member_of:
+                    what = f"{device} is a member of {member_of[end.node, device]} already"
+                    yield Finding((*where, "members", place), what, "use each port in one channel, once")
+                member_of.setdefault((end.node, device), mine)
+            yield from _channel_end(topology, where, end)
+        counts = [len(end.members) for end in channel.ends]
+        if min(counts) < 2:
+            side = counts.index(min(counts))
+            what = f"a channel of {counts[side]} member"
+            yield Finding((*here, side, "members"), what, "give it two or more, or make it a link")
+        elif counts[0] != counts[1]:
+            what = f"{counts[0]} members on one end and {counts[1]} on the other"
+            yield Finding((*here, 1, "members"), what, "name as many ports on both ends")
+
+
+def _channel_end(
+    topology: Topology, where: tuple[str | int, ...], end: ChannelEnd
+) -> Iterator[Finding]:
+    node = topology.nodes.get(end.node)
+    if node is None:
+        what = f"there is no node {end.node!r}"
+        yield Finding((*where, "node"), what, _one_of(end.node, topology.nodes), (end.node,))
+        return
+    kind, policies = ("an OVS", OVS_POLICIES) if node.switch else ("a Linux", LINUX_POLICIES)
+    if end.hash_policy not in policies:
+        what = f"{end.hash_policy!r} is no hash policy of {kind} bond"
+        yield Finding((*where, "hash_policy"), what, f"use one of {', '.join(policies)}")
+    if not node.switch and end.name not in node.interfaces:
+        what = f"{end.node} has no interface {end.name!r}"
+        yield Finding((*where, "name"), what, "give the bond an address there", (end.name,))
+
+
+def _links(topology: Topology, nodes: dict[str, Node]) -> Iterator[Finding]:
+    for index, link in enumerate(topology.links):
+        ends = [site.Port(*end.split(":", 1)) for end in link.ends]
+        known = True
+        for side, port in enumerate(ends):
+            where = ("links", index, "ends", side)
+            node = nodes.get(port.node)
+            if node is None:
+                what = f"there is no node {port.node!r}"
+                yield Finding(where, what, _one_of(port.node, nodes), (port.node,))
+                known = False
+            elif not node.switch and port.device not in node.interfaces:
+                what = f"{port.node} has no interface {port.device!r}"
+                remedy = _one_of(port.device, node.interfaces)
+                yield Finding(where, what, remedy, (port.device,))
+                known = False
+        if known:
+            yield from _link_ends_agree(topology, nodes, index, ends)
+
+
+def _link_ends_agree(
+    topology: Topology, nodes: dict[str, Node], index: int, ends: list[site.Port]
+) -> Iterator[Finding]:
+    networks = [site.port_network(topology, nodes, port) for port in ends]
+    if networks[0] != networks[1]:
+        what = f"{ends[0]} is in network {networks[0]}, {ends[1]} in {networks[1]}"
+        yield Finding(("links", index), what, "join two ports of one network")
+    elif (network := networks[0]) is not None and network in topology.networks:
+        mtus = [site.port_mtu(topology, nodes, port, network) for port in ends]
+        if mtus[0] != mtus[1]:
+            what = f"MTU {mtus[0]} at {ends[0]} and {mtus[1]} at {ends[1]}"
+            yield Finding(("links", index), what, f"set one MTU, on network {network} for all its links")
+
+
+def _cabling(topology: Topology) -> Iterator[Finding]:
+    """Every port carries one cable; every interface that needs one has it."""
+    used: dict[site.Port, int] = defaultdict(int)
+    for a, b in site.cable_ports(topology):
+        used[a] += 1
+        used[b] += 1
+    for index, link in enumerate(topology.links):
+        for side, end in enumerate(link.ends):
+            port = site.Port(*end.split(":", 1))
+            if used[port] > 1:
+                what = f"{port} carries {used[port]} cables"
+                yield Finding(("links", index, "ends", side), what, "use each port once")
+                used[port] = 1
+    bonds = {(e.node, e.name) for c in topology.channels for e in c.ends}
+    for name, node, device, leg in _legs(topology):
+        leg_of_switch = node.switch is not None and device == f"br-{node.switch}"
+        if not used[site.Port(name, device)] and (name, device) not in bonds and not leg_of_switch:
+            where = ("nodes", name, "interfaces", device)
+            what = f"{name}:{device} has no cable"
+            yield Finding(where, what, "add it to `links` or to a channel", (device, name))

@@ -1,0 +1,1 @@
+"""What must happen in a site, computed from its model alone: paths, bond members, rates."""

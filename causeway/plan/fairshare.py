@@ -1,0 +1,63 @@
+"""Expected rates: how flows share links, and what of a link's rate is TCP payload."""
+
+from collections.abc import Mapping, Sequence
+
+#: Ethernet header; what Linux interface counters count besides the IP packet.
+_ETHERNET_HEADER = 14
+#: Preamble and start of frame 8, header 14, check sequence 4, gap between frames 12.
+_WIRE_OVERHEAD = 38
+#: IPv4 header 20, TCP header 20, timestamps option 12.
+_TCP_IP_HEADERS = 52
+
+
+def fair_share(flows: Mapping[str, Sequence[str]], capacity: Mapping[str, float]) -> dict[str, float]:
+    """The max-min fair rate of each flow, by progressive filling.
+
+    `flows` names the links that each flow passes (a link and its direction have one name), `capacity`
+    gives each link's rate in any one unit, which is the unit of the result. All flows grow together
+    until a link is full; its flows stop there and the others grow on. A link that a flow names twice
+    counts once. Raises ValueError when a flow passes no link or one without a capacity.
+    Source: Bertsekas, Gallager, Data Networks, 6.5.2.
+    """
+    for name, links in flows.items():
+        if not links:
+            raise ValueError(f"flow {name} passes no link, nothing bounds it")
+        if missing := [link for link in links if link not in capacity]:
+            raise ValueError(f"flow {name} passes {missing[0]}, whose capacity is not given")
+    left = dict(capacity)
+    growing = {name: frozenset(links) for name, links in flows.items()}
+    rates: dict[str, float] = {}
+    while growing:
+        users: dict[str, list[str]] = {}
+        for name, passed in growing.items():
+            for link in passed:
+                users.setdefault(link, []).append(name)
+        full = min(users, key=lambda link: left[link] / len(users[link]))
+        rate = left[full] / len(users[full])
+        for name in users[full]:
+            rates[name] = rate
+            for link in growing.pop(name):
+                left[link] = max(0.0, left[link] - rate)
+    return {name: rates[name] for name in flows}
+
+
+def tcp_goodput_mbit(rate_mbit: float, mtu: int) -> float:
+    """The payload rate in Mbit/s of bulk TCP over IPv4 on an Ethernet link that it fills.
+
+    With the timestamps option, MTU - 52 of the MTU + 38 bytes of a full frame on the wire are payload:
+    941.482 at 1000 Mbit/s and MTU 1500, 990.04 at MTU 9000.
+    Source: Redpaper, "TCP/IP performance tests" (Single-stream performance), which names both numbers.
+    """
+    return rate_mbit * (mtu - _TCP_IP_HEADERS) / (mtu + _WIRE_OVERHEAD)
+
+
+def counted_bytes(payload_bytes: int, mtu: int) -> int:
+    """The bytes that a sender's interface counter grows by for a TCP payload, without retransmissions.
+
+    The payload goes in segments of MTU - 52 bytes and one for the rest; each is counted with its
+    TCP/IP headers and the Ethernet header, so a full one as MTU + 14. Connection set-up and pure
+    acknowledgements are not in it. Holds where segmentation offload is off (with it, headers are counted
+    once per large segment).
+    """
+    segments = -(-payload_bytes // (mtu - _TCP_IP_HEADERS))
+    return payload_bytes + segments * (_TCP_IP_HEADERS + _ETHERNET_HEADER)

@@ -1,0 +1,3 @@
+module inet.af/netaddr
+
+go 1.18
