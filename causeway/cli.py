@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -79,12 +80,13 @@ def progress() -> Iterator[Callable[[str], None]]:
         with err.status("") as line:
             yield lambda text: line.update(text)
     else:
-        last = ["", 0.0]
+        last, when = "", 0.0
 
         def say(text: str) -> None:
+            nonlocal last, when
             stem = text.split(":")[0]
-            if stem != last[0] or monotonic() - float(last[1]) > 15:
-                last[:] = [stem, monotonic()]
+            if stem != last or monotonic() - when > 15:
+                last, when = stem, monotonic()
                 err.print(text, markup=False)
 
         yield say
@@ -166,13 +168,14 @@ def up(
     io_nodes: IoNodes = None,
     overlay: Overlay = None,
     clock: Clock = "paced",
+    quiet: Annotated[bool, typer.Option(help="no tables at the end")] = False,
 ) -> None:
     """Bring a lab up: build what is missing, start the lab host, deploy, wait until all is sound."""
     if inside():
         from causeway.commands import up_inside
 
         with progress() as say:
-            up_inside(Path(lab), io_nodes, overlay, clock or "real", say)
+            up_inside(Path(lab), io_nodes, overlay, clock or "real", say, quiet=quiet)
         return
     begun = monotonic()
     site = load_site(topology_file(lab), io_nodes)
@@ -189,7 +192,7 @@ def up(
     host = uml.start(site.name, {"lab": site.name, "clock": "paced"}, seed=None, keep=True)
     argv = hand_over(host, lab, io_nodes, overlay)
     try:
-        rc = host.do(["up", *argv, "--clock", "paced"])
+        rc = host.do(["up", *argv, "--clock", "paced", *(["--quiet"] if quiet else [])])
     except BaseException:
         _keep_console(host)
         host.end(graceful_s=0)
@@ -260,7 +263,9 @@ def _native(argv: list[str], io_nodes: int | None, overlay: Path | None, clock: 
 
 
 @app.command()
-def down(lab: Annotated[str | None, typer.Argument(metavar="[LAB]", help="default: every lab")] = None) -> None:
+def down(
+    lab: Annotated[str | None, typer.Argument(metavar="[LAB]", help="default: every lab")] = None,
+) -> None:
     """End a lab and remove all that it left, also after a kill; doing it twice is fine."""
     begun = monotonic()
     if inside():
@@ -287,9 +292,7 @@ def status(lab: LabName = None, as_json: AsJson = False) -> None:
     status_inside(lab, as_json=as_json)
 
 
-@app.command(
-    "exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True}
-)
+@app.command("exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
 def exec_(
     words: Annotated[list[str], typer.Argument(metavar="NODE... -- COMMAND...")],
     lab: LabName = None,
@@ -305,6 +308,67 @@ def exec_(
 
     cut = words.index("--")
     raise typer.Exit(exec_inside(lab, words[:cut], words[cut + 1 :], as_json=as_json))
+
+
+@app.command()
+def run(
+    scenarios: Annotated[
+        list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="default: all")
+    ] = None,
+    clock: Clock = None,
+    seed: Annotated[int, typer.Option(help="fixes ports and all else that is drawn")] = 1,
+    lab: Annotated[str, typer.Option("--lab", help="a shipped lab's name, or a topology file")] = "jubl",
+    io_nodes: IoNodes = None,
+    overlay: Overlay = None,
+    as_json: AsJson = False,
+    started: Annotated[str | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Run scenarios and judge them; writes runs/ID/ (report.json, report.html, junit.xml).
+
+    In a lab that is up where there is one with this clock, else in one that is brought up for it and
+    ended afterwards. The default clock is that of the lab that is up, or else virtual.
+    Exit codes: 0 all passed, 1 a check failed, 2 bad input, 3 lab broken, 4 nothing ran.
+    """
+    if inside():
+        from causeway.commands import run_inside
+
+        # a seeded lab host's clock starts on a fixed day: the day outside comes with the call
+        when = datetime.fromisoformat(started) if started else datetime.now(UTC)
+        raise typer.Exit(run_inside(scenarios or [], seed, when, as_json=as_json))
+    from causeway.scenario.runner import load_all
+
+    load_all(scenarios or [])
+    site = load_site(topology_file(lab), io_nodes)
+    chosen, why = lab_host_for(clock)
+    words = ["run", *(scenarios or []), "--seed", str(seed), *(["--json"] if as_json else [])]
+    words += ["--started", datetime.now(UTC).isoformat(timespec="seconds")]
+    if chosen == "native":
+        raise typer.Exit(_native(words, io_nodes, overlay, clock))
+    present = uml.LabHost(folders.state() / site.name)
+    if clock in (None, "paced") and present.running():
+        raise typer.Exit(present.do(words))
+    ensure_images()
+    uml.sweep()
+    clock = clock or "virtual"
+    err.print(f"lab host: {chosen} ({why}); clock: {clock}", markup=False)
+    with temporary_host(site.name, clock, seed) as host:
+        argv = hand_over(host, lab, io_nodes, overlay)
+        rc = host.do(["up", *argv, "--clock", clock, "--quiet"]) or host.do(words)
+    raise typer.Exit(rc)
+
+
+@contextmanager
+def temporary_host(name: str, clock: str, seed: int | None) -> Iterator[uml.LabHost]:
+    """A lab host that ends with this command, however that ends."""
+    about = {"lab": name, "clock": clock}
+    host = uml.start(f"{name}-run-{os.getpid()}", about, seed=seed, keep=False)
+    try:
+        yield host
+    except BaseException:
+        _keep_console(host)
+        raise
+    finally:
+        host.end(graceful_s=0)
 
 
 @app.command()

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +16,30 @@ from causeway.lab import clock, deploy
 from causeway.lab.lab import LABS, Lab
 from causeway.lab.status import status
 from causeway.process import run_all
+from causeway.report import console
+from causeway.report.result import to_json
+from causeway.scenario.evidence import play_all
+from causeway.scenario.runner import load_all
 
 out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def up_inside(
-    topology: Path, io_nodes: int | None, own_files: Path | None, which: str, say: Callable[[str], None]
+    topology: Path,
+    io_nodes: int | None,
+    own_files: Path | None,
+    which: str,
+    say: Callable[[str], None],
+    *,
+    quiet: bool,
 ) -> None:
     """Deploy, turn the clock to its pace, and show what is there."""
     lab = deploy.up(topology, io_nodes, own_files, say)
     if which == "paced":
         clock.pace()
-    show_status(status(lab))
+    if not quiet:
+        show_status(status(lab))
 
 
 def down_inside(name: str | None) -> None:
@@ -96,3 +109,14 @@ def shell_inside(name: str | None, node: str) -> None:
     if lab.state(node) == "down":
         raise LabBroken(f"node {node} does not run")
     os.execvp("docker", ["docker", "exec", "-it", lab.container(node), "bash", "-l"])
+
+
+def run_inside(wanted: list[str], seed: int, started: datetime, *, as_json: bool) -> int:
+    """Run scenarios on the lab that is up; returns the exit code of the whole run."""
+    scenarios = load_all(wanted)
+    lab = Lab.find()
+    run = play_all(lab, scenarios, seed, started, err)
+    if as_json:
+        sys.stdout.write(json.dumps(to_json(run), indent=2) + "\n")
+    console.show(run, err if as_json else out)
+    return run.exit_code

@@ -77,9 +77,7 @@ def run(
     return result
 
 
-def follow(
-    argv: Sequence[str], on_line: Callable[[str], None], *, log: Path, env: Mapping[str, str]
-) -> int:
+def follow(argv: Sequence[str], on_line: Callable[[str], None], *, log: Path, env: Mapping[str, str]) -> int:
     """Run a long command, its output line by line into a log and to on_line; returns its exit code.
 
     An interrupt (Ctrl-C) ends the command and all that it started before it is passed on.
@@ -129,20 +127,31 @@ class Background:
         transcript.add(result)
         return result
 
+    def ended(self) -> bool:
+        return self._child.poll() is not None
+
     def kill(self) -> None:
         """End it and what it started, whether or not it still runs."""
         if self._child.poll() is None:
             os.killpg(self._child.pid, signal.SIGKILL)
-        self._child.communicate()
+            self._child.communicate()
 
 
 def run_all(commands: Iterable[Sequence[str]], *, timeout_s: float, at_once: int = 32) -> list[Result]:
-    """Run commands side by side, at most at_once of them, and give their results in order."""
+    """Run commands side by side, at most at_once of them, and give their results in order.
+
+    However it ends, by an interrupt too, none of them is left running.
+    """
     waiting = list(commands)
     results: list[Result] = []
     while waiting:
         batch, waiting = waiting[:at_once], waiting[at_once:]
-        results += [background.result(timeout_s) for background in [start(argv) for argv in batch]]
+        running = [start(argv) for argv in batch]
+        try:
+            results += [background.result(timeout_s) for background in running]
+        finally:
+            for background in running:
+                background.kill()
     return results
 
 

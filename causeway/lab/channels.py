@@ -59,7 +59,9 @@ def _read_ovs(lab: Lab, end: ChannelEnd) -> ChannelState:
 
 def parse_ovs_bond(end: ChannelEnd, text: str) -> ChannelState:
     """Read `ovs-appctl bond/show NAME`."""
-    members = {name: state == "enabled" for name, state in re.findall(r"^member (\S+): (\w+)", text, re.MULTILINE)}
+    members = {
+        name: state == "enabled" for name, state in re.findall(r"^member (\S+): (\w+)", text, re.MULTILINE)
+    }
     return ChannelState(
         end.node,
         end.name,

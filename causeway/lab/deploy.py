@@ -45,9 +45,7 @@ def overlay(files: Files, folder: Path, nodes: list[str]) -> Files:
     return files | own
 
 
-def up(
-    topology: Path, io_nodes: int | None, own_files: Path | None, progress: Callable[[str], None]
-) -> Lab:
+def up(topology: Path, io_nodes: int | None, own_files: Path | None, progress: Callable[[str], None]) -> Lab:
     """Deploy a site and wait until every node is up and every channel negotiated.
 
     On failure, and when interrupted, what was started is taken down before the error is passed on.

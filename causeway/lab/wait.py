@@ -6,9 +6,7 @@ from collections.abc import Callable
 from causeway.errors import LabBroken
 
 
-def until(
-    condition: str, probe: Callable[[], str], *, deadline_s: float, poll_s: float = 0.1
-) -> None:
+def until(condition: str, probe: Callable[[], str], *, deadline_s: float, poll_s: float = 0.1) -> None:
     """Poll until probe returns "" (it holds); else it returns what it last saw instead.
 
     Raises LabBroken with the condition's name, its deadline and the last value. A probe that sees that

@@ -71,9 +71,7 @@ def uml_needs() -> list[Need]:
         detail = str(artefact.folder) if artefact.built else "not built yet; `causeway up` builds it"
         needs.append(Need(artefact.about, True, detail))
     path = str(folders.state())
-    needs.append(
-        Need("state folder", " " not in path, path, "set CAUSEWAY_STATE to a path without blanks")
-    )
+    needs.append(Need("state folder", " " not in path, path, "set CAUSEWAY_STATE to a path without blanks"))
     return needs
 
 

@@ -147,8 +147,8 @@ def start(name: str, about: dict[str, str], *, seed: int | None, keep: bool) -> 
     process.run(
         ["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]
     ).must()
-    env = {"IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
-    (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in env.items()))
+    mounts = {"IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
+    (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in mounts.items()))
     (host.folder / "about.json").write_text(json.dumps(about))
     (host.folder / "kernel.json").write_text(json.dumps(_command_line(host, seed)))
     (host.folder / "lock").touch()

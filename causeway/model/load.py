@@ -55,10 +55,7 @@ def load_site(file: Path, io_nodes: int | None = None) -> Site:
     if findings:
         ordered = sorted(findings, key=lambda f: _line(f.where, lines))
         raise BadInput(
-            [
-                Problem(str(file), _line(f.where, lines), _dotted(f.where), f.what, f.remedy)
-                for f in ordered
-            ]
+            [Problem(str(file), _line(f.where, lines), _dotted(f.where), f.what, f.remedy) for f in ordered]
         )
     assert topology is not None
     return build_site(topology)
@@ -136,9 +133,9 @@ def _existing(data: Any, loc: Where) -> Where:
     """The longest part of a pydantic location that is a path in the data (unions add steps to it)."""
     where: Where = ()
     for step in loc:
-        if isinstance(data, dict) and step in data:
-            data = data[step]
-        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+        if (isinstance(data, dict) and step in data) or (
+            isinstance(data, list) and isinstance(step, int) and step < len(data)
+        ):
             data = data[step]
         else:
             break

@@ -13,6 +13,7 @@ from causeway.model.topology import (
     ChannelEnd,
     Interface,
     Node,
+    Route,
     Topology,
 )
 
@@ -116,12 +117,16 @@ def _names(topology: Topology) -> Iterator[Finding]:
 
 def _routes(topology: Topology) -> Iterator[Finding]:
     holders = {leg.address for _, _, _, leg in _legs(topology)}
-    groups = [(("nodes", n, "routes"), node.routes, node.interfaces) for n, node in topology.nodes.items()]
+    groups: list[tuple[tuple[str | int, ...], list[Route], dict[str, Interface]]] = [
+        (("nodes", name, "routes"), node.routes, node.interfaces) for name, node in topology.nodes.items()
+    ]
     if pool := topology.io_nodes:
         leg = Interface(network=pool.network, address=pool.addresses_from)
         groups.append((("io_nodes", "routes"), pool.routes, {"eth0": leg}))
     for where, routes, interfaces in groups:
-        legs = [topology.networks[i.network].subnet for i in interfaces.values() if i.network in topology.networks]
+        legs = [
+            topology.networks[i.network].subnet for i in interfaces.values() if i.network in topology.networks
+        ]
         for index, route in enumerate(routes):
             here = (*where, index)
             if isinstance(route.to, str) and route.to not in topology.networks:
@@ -177,9 +182,7 @@ def _channels(topology: Topology) -> Iterator[Finding]:
             yield Finding((*here, 1, "members"), what, "name as many ports on both ends")
 
 
-def _channel_end(
-    topology: Topology, where: tuple[str | int, ...], end: ChannelEnd
-) -> Iterator[Finding]:
+def _channel_end(topology: Topology, where: tuple[str | int, ...], end: ChannelEnd) -> Iterator[Finding]:
     node = topology.nodes.get(end.node)
     if node is None:
         what = f"there is no node {end.node!r}"

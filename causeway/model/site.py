@@ -69,7 +69,9 @@ def build_site(topology: Topology) -> Site:
     """Write a checked topology out in full."""
     nodes = dict(topology.nodes) | io_node_objects(topology)
     cables = tuple(
-        Cable(a, b, network) for a, b in cable_ports(topology) if (network := cable_network(topology, nodes, a, b))
+        Cable(a, b, network)
+        for a, b in cable_ports(topology)
+        if (network := cable_network(topology, nodes, a, b))
     )
     return Site(topology, nodes, cables)
 
@@ -129,9 +131,7 @@ def io_node_objects(topology: Topology) -> dict[str, Node]:
         name: Node(
             role="ion",
             cluster=pool.cluster,
-            interfaces={
-                "eth0": Interface(network=pool.network, address=addresses[name], names=[name])
-            },
+            interfaces={"eth0": Interface(network=pool.network, address=addresses[name], names=[name])},
             routes=pool.routes,
         )
         for name in powered(pool)

@@ -127,8 +127,9 @@ def _network_files(site: Site, name: str, node: Node) -> Files:
             ports=_plain_ports(site, name, [end for _, end in bonds.values()]),
         )
         files["etc/openvswitch/switch"] = File(switch, 0o755)
-    if node.role == "router":
-        files["etc/sysctl.d/60-router.conf"] = File("net.ipv4.ip_forward = 1\n")
+    # said either way: a container may inherit forwarding from its Docker host
+    forwards = int(node.role == "router")
+    files["etc/sysctl.d/60-forwarding.conf"] = File(f"net.ipv4.ip_forward = {forwards}\n")
     return files
 
 
@@ -140,7 +141,12 @@ def _cabled(site: Site, name: str, device: str) -> Port:
     own = Port(name, device)
     if any(own in cable.ends for cable in site.cables):
         return own
-    return next(p for c in site.cables for p in c.ends if p.node == name and site.network_of(p) == site.nodes[name].switch)
+    return next(
+        p
+        for c in site.cables
+        for p in c.ends
+        if p.node == name and site.network_of(p) == site.nodes[name].switch
+    )
 
 
 def _plain_ports(site: Site, name: str, bonds: list[ChannelEnd]) -> list[str]:
@@ -156,9 +162,7 @@ def _routes_by_interface(site: Site, node: Node) -> dict[str, list[tuple[str, IP
         to = str(route.to)
         networks = site.topology.networks
         destination = str(networks[to].subnet) if to in networks else f"{to}/32"
-        device = next(
-            d for d, leg in node.interfaces.items() if route.via in networks[leg.network].subnet
-        )
+        device = next(d for d, leg in node.interfaces.items() if route.via in networks[leg.network].subnet)
         routes[device].append((destination, route.via))
     return routes
 
@@ -263,7 +267,9 @@ def _dns_files(site: Site, server: str) -> Files:
     hosts = [(host, leg.address) for leg in _legs(site) for host in leg.names]
     reverse: dict[str, list[tuple[int, str]]] = {}
     for network in site.topology.networks.values():
-        for block in network.subnet.subnets(new_prefix=24) if network.subnet.prefixlen < 24 else [network.subnet]:
+        for block in (
+            network.subnet.subnets(new_prefix=24) if network.subnet.prefixlen < 24 else [network.subnet]
+        ):
             reverse[_reverse_zone(block.network_address)] = []
     for leg in _legs(site):
         if leg.names:

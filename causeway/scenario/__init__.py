@@ -1,0 +1,1 @@
+"""Run scenarios: files of scenarios/ that break one thing in a lab and judge what comes of it."""
