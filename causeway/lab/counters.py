@@ -7,9 +7,13 @@ from causeway.lab.lab import Lab
 
 
 def sent_bytes(lab: Lab, node: str, devices: Sequence[str]) -> dict[str, int]:
-    """What each device has sent so far, in bytes of Ethernet frames without their check sequence."""
-    found = json.loads(lab.on(node, "ip", "-s", "-j", "link").must())
-    sent = {row["ifname"]: int(row["stats64"]["tx"]["bytes"]) for row in found}
+    """What each adapter has sent so far, in bytes of Ethernet frames without their check sequence.
+
+    Read from the adapter's queue (tc), not from the device: a veth counts what it sends without the
+    14 bytes of the Ethernet header when its peer coalesces, and with them when it does not.
+    """
+    found = json.loads(lab.on(node, "tc", "-s", "-j", "qdisc", "show").must())
+    sent = {row["dev"]: int(row["bytes"]) for row in found if row.get("root")}
     return {device: sent[device] for device in devices}
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from causeway.model import site
 from causeway.model.topology import (
@@ -32,11 +32,14 @@ def check(topology: Topology) -> Iterator[Finding]:
     """All violations in a topology of good form."""
     nodes = dict(topology.nodes) | site.io_node_objects(topology)
     yield from _references(topology)
+    yield from _servers(topology)
+    yield from _networks(topology)
     yield from _addresses(topology)
     yield from _names(topology)
     yield from _routes(topology)
     yield from _io_nodes(topology)
     yield from _channels(topology)
+    yield from _bridges(topology)
     yield from _links(topology, nodes)
     yield from _cabling(topology)
 
@@ -84,6 +87,38 @@ def _references(topology: Topology) -> Iterator[Finding]:
             yield unknown(("services", "ntp", "cluster"), "cluster", ntp.cluster, topology.clusters)
 
 
+def _servers(topology: Topology) -> Iterator[Finding]:
+    """Who serves others needs an address, and a DNS server a name that its zones can give."""
+    services = topology.services
+    for kind, service in (("dns", services.dns), ("ntp", services.ntp)):
+        node = topology.nodes.get(service.server) if service else None
+        if service is None or node is None:
+            continue
+        where, gone = ("services", kind, "server"), (f"{service.server}:*",)
+        if not node.interfaces:
+            yield Finding(where, f"{service.server} has no interface", "use a node that has one", gone)
+        elif kind == "dns" and not next(iter(node.interfaces.values())).names:
+            what = f"the first interface of {service.server} has no name"
+            yield Finding(where, what, "give it one in `names`", gone)
+
+
+def _networks(topology: Topology) -> Iterator[Finding]:
+    seen: dict[str, IPv4Network] = {}
+    for name, network in topology.networks.items():
+        subnet, where = network.subnet, ("networks", name, "subnet")
+        if not 16 <= subnet.prefixlen <= 30:
+            yield Finding(where, f"a network of prefix /{subnet.prefixlen}", "use one from /16 to /30")
+        for other, its in seen.items():
+            if subnet.overlaps(its):
+                what = f"{subnet} overlaps network {other}, {its}"
+                yield Finding(where, what, "give each network addresses of its own")
+        seen[name] = subnet
+
+
+def _within(subnet: IPv4Network) -> str:
+    return f"use an address from {subnet[1]} to {subnet[-2]}"
+
+
 def _addresses(topology: Topology) -> Iterator[Finding]:
     owner: dict[IPv4Address, str] = {}
     for name, _, device, leg in _legs(topology):
@@ -93,19 +128,23 @@ def _addresses(topology: Topology) -> Iterator[Finding]:
             yield Finding(where, what, "give each interface an address of its own")
         owner.setdefault(leg.address, f"{name}:{device}")
         network = topology.networks.get(leg.network)
-        if network is None:
+        if network is None or network.subnet.prefixlen > 30:
             continue
         subnet = network.subnet
         if leg.address not in subnet:
             what = f"{leg.address} is outside of network {leg.network}, {subnet}"
-            yield Finding(where, what, f"use an address from {subnet[1]} to {subnet[-2]}")
+            yield Finding(where, what, _within(subnet))
         elif leg.address in (subnet.network_address, subnet.broadcast_address):
             what = f"{leg.address} is the network or broadcast address of {subnet}"
-            yield Finding(where, what, f"use an address from {subnet[1]} to {subnet[-2]}")
+            yield Finding(where, what, _within(subnet))
 
 
 def _names(topology: Topology) -> Iterator[Finding]:
-    owner: dict[str, str] = {}
+    io_nodes = set(site.locations(topology.io_nodes)) if topology.io_nodes else set()
+    for name in topology.nodes:
+        if name in io_nodes:
+            yield Finding(("nodes", name), "this is the name of an I/O node", "give it another name")
+    owner = {location.lower(): "an I/O node" for location in io_nodes}
     for name, _, device, leg in _legs(topology):
         for index, host in enumerate(leg.names):
             if host.lower() in owner:
@@ -117,7 +156,7 @@ def _names(topology: Topology) -> Iterator[Finding]:
 
 def _routes(topology: Topology) -> Iterator[Finding]:
     holders = {leg.address for _, _, _, leg in _legs(topology)}
-    groups: list[tuple[tuple[str | int, ...], list[Route], dict[str, Interface]]] = [
+    groups: list[tuple[tuple[str, ...], list[Route], dict[str, Interface]]] = [
         (("nodes", name, "routes"), node.routes, node.interfaces) for name, node in topology.nodes.items()
     ]
     if pool := topology.io_nodes:
@@ -128,17 +167,19 @@ def _routes(topology: Topology) -> Iterator[Finding]:
             topology.networks[i.network].subnet for i in interfaces.values() if i.network in topology.networks
         ]
         for index, route in enumerate(routes):
-            here = (*where, index)
+            here: tuple[str | int, ...] = (*where, index)
             if isinstance(route.to, str) and route.to not in topology.networks:
                 what = f"there is no network {route.to!r}"
                 yield Finding((*here, "to"), what, _one_of(route.to, topology.networks), (route.to,))
             if not any(route.via in subnet for subnet in legs):
                 what = f"the gateway {route.via} is in none of the node's networks"
                 remedy = f"use a gateway in {' or '.join(map(str, legs)) or 'a network it has a leg in'}"
-                yield Finding((*here, "via"), what, remedy)
+                gone = (f"{where[1]}:*", *(leg.network for leg in interfaces.values()))
+                yield Finding((*here, "via"), what, remedy, gone)
             elif route.via not in holders:
                 what = f"nobody has the gateway's address {route.via}"
-                yield Finding((*here, "via"), what, "use the address of a node's interface")
+                remedy = "use the address of a node's interface"
+                yield Finding((*here, "via"), what, remedy, (str(route.via),))
 
 
 def _io_nodes(topology: Topology) -> Iterator[Finding]:
@@ -146,17 +187,30 @@ def _io_nodes(topology: Topology) -> Iterator[Finding]:
     if pool is None or pool.network not in topology.networks:
         return
     where = ("io_nodes", "count")
-    places, addressed = len(site.locations(pool)), len(site.io_node_addresses(topology))
+    everywhere, addresses = site.locations(pool), site.io_node_addresses(topology)
+    places, addressed = len(everywhere), len(addresses)
     subnet = topology.networks[pool.network].subnet
+    if subnet.prefixlen > 30:
+        return
+    if len(set(everywhere)) < places:
+        twice = next(name for name in everywhere if everywhere.count(name) > 1)
+        yield Finding(("io_nodes", "locations"), f"{twice} stands there twice", "name each location once")
+    switch = topology.nodes.get(pool.switch)
+    if switch is not None and switch.switch != pool.network:
+        what = f"{pool.switch} is no switch of network {pool.network}"
+        switches = [name for name, node in topology.nodes.items() if node.switch == pool.network]
+        yield Finding(("io_nodes", "switch"), what, _one_of(pool.switch, switches))
     if pool.addresses_from not in subnet:
         what = f"{pool.addresses_from} is outside of network {pool.network}, {subnet}"
-        remedy = f"use an address from {subnet[1]} to {subnet[-2]}"
-        yield Finding(("io_nodes", "addresses_from"), what, remedy)
+        yield Finding(("io_nodes", "addresses_from"), what, _within(subnet))
     elif pool.count > places:
         yield Finding(where, f"{pool.count} I/O nodes, and locations for {places}", f"use 1 to {places}")
     elif addressed < places and pool.count > addressed:
         what = f"{pool.count} I/O nodes, and {addressed} addresses from {pool.addresses_from} in {subnet}"
         yield Finding(where, what, f"use 1 to {addressed}, or a larger network")
+    elif without := [name for name in site.powered(pool) if name not in addresses]:
+        what = f"{addressed} addresses from {pool.addresses_from} in {subnet}, none of them for {without[0]}"
+        yield Finding(where, what, "use fewer, an earlier `first`, or a larger network")
 
 
 def _channels(topology: Topology) -> Iterator[Finding]:
@@ -172,6 +226,7 @@ def _channels(topology: Topology) -> Iterator[Finding]:
                     yield Finding((*where, "members", place), what, "use each port in one channel, once")
                 member_of.setdefault((end.node, device), mine)
             yield from _channel_end(topology, where, end)
+        yield from _channel_ends_agree(topology, index, channel.ends)
         counts = [len(end.members) for end in channel.ends]
         if min(counts) < 2:
             side = counts.index(min(counts))
@@ -195,6 +250,41 @@ def _channel_end(topology: Topology, where: tuple[str | int, ...], end: ChannelE
     if not node.switch and end.name not in node.interfaces:
         what = f"{end.node} has no interface {end.name!r}"
         yield Finding((*where, "name"), what, "give the bond an address there", (end.name,))
+    for place, device in enumerate(end.members):
+        if device in node.interfaces:
+            what = f"{end.node}:{device} has an address of its own"
+            yield Finding((*where, "members", place), what, "give it to the bond; a member has none")
+
+
+def _channel_ends_agree(topology: Topology, index: int, ends: list[ChannelEnd]) -> Iterator[Finding]:
+    for end in ends:
+        node = topology.nodes.get(end.node)
+        if node is None or (not node.switch and end.name not in node.interfaces):
+            return
+    ports = [site.Port(end.node, end.name) for end in ends]
+    networks = [site.port_network(topology, topology.nodes, port) for port in ports]
+    if networks[0] != networks[1]:
+        what = f"{ports[0]} is in network {networks[0]}, {ports[1]} in {networks[1]}"
+        yield Finding(("channels", index), what, "join two ends of one network")
+    elif (network := networks[0]) is not None and network in topology.networks:
+        mtus = [site.port_mtu(topology, topology.nodes, port, network) for port in ports]
+        if mtus[0] != mtus[1]:
+            what = f"MTU {mtus[0]} at {ports[0]} and {mtus[1]} at {ports[1]}"
+            yield Finding(("channels", index), what, f"set one MTU, on network {network} for all its links")
+
+
+def _bridges(topology: Topology) -> Iterator[Finding]:
+    """A switch's own leg is in the network that it switches, with that network's MTU."""
+    for name, node, device, leg in _legs(topology):
+        where = ("nodes", name, "interfaces", device)
+        if node.switch is None or device != f"br-{node.switch}":
+            continue
+        if leg.network != node.switch:
+            what = f"{device} is in network {leg.network}, and {name} switches {node.switch}"
+            yield Finding((*where, "network"), what, f"make it {node.switch}")
+        elif leg.network in topology.networks and leg.mtu not in (None, topology.networks[leg.network].mtu):
+            what = f"MTU {leg.mtu} at {name}:{device}, and network {leg.network} has another"
+            yield Finding((*where, "mtu"), what, f"set one MTU, on network {leg.network} for all its links")
 
 
 def _links(topology: Topology, nodes: dict[str, Node]) -> Iterator[Finding]:
@@ -245,9 +335,28 @@ def _cabling(topology: Topology) -> Iterator[Finding]:
                 yield Finding(("links", index, "ends", side), what, "use each port once")
                 used[port] = 1
     bonds = {(e.node, e.name) for c in topology.channels for e in c.ends}
-    for name, node, device, leg in _legs(topology):
+    lost = set(_lost_ends(topology))
+    for name, node, device, _ in _legs(topology):
         leg_of_switch = node.switch is not None and device == f"br-{node.switch}"
-        if not used[site.Port(name, device)] and (name, device) not in bonds and not leg_of_switch:
+        if used[site.Port(name, device)] or (name, device) in bonds or leg_of_switch:
+            continue
+        if lost.isdisjoint({(name, ""), ("", device)}):
             where = ("nodes", name, "interfaces", device)
             what = f"{name}:{device} has no cable"
-            yield Finding(where, what, "add it to `links` or to a channel", (device, name))
+            gone = (device, name, f"{name}:{device}", "links", "channels")
+            yield Finding(where, what, "add it to `links` or to a channel", gone)
+
+
+def _lost_ends(topology: Topology) -> Iterator[tuple[str, str]]:
+    """Ends of links and channels that name an unknown node, as ("", DEVICE), or interface, as (NODE, "").
+
+    Who lacks a cable may be the one that was meant there.
+    """
+    ends = [tuple(end.split(":", 1)) for link in topology.links for end in link.ends]
+    ends += [(end.node, end.name) for channel in topology.channels for end in channel.ends]
+    for name, device in ends:
+        node = topology.nodes.get(name)
+        if node is None:
+            yield "", device
+        elif not node.switch and device not in node.interfaces:
+            yield name, ""

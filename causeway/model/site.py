@@ -95,7 +95,7 @@ def io_node_addresses(topology: Topology) -> dict[str, IPv4Address]:
     """The address of every location that gets one.
 
     Handed out in order from `addresses_from`, past the addresses of others and past .0 and .255, which
-    are valid in a /22 and trouble at home.
+    are valid in a /22 and trouble at home, up to the network's broadcast address.
     """
     pool = topology.io_nodes
     if pool is None or pool.network not in topology.networks:
@@ -107,7 +107,7 @@ def io_node_addresses(topology: Topology) -> dict[str, IPv4Address]:
     for location in locations(pool):
         while address in taken or int(address) & 0xFF in (0, 255):
             address += 1
-        if address not in subnet:
+        if address not in subnet or address == subnet.broadcast_address:
             break
         given[location] = address
         address += 1
@@ -158,14 +158,17 @@ def port_network(topology: Topology, nodes: dict[str, Node], port: Port) -> str 
     node = nodes.get(port.node)
     if node is None:
         return None
-    device = port.device
+    interface = port_interface(topology, node, port)
+    return interface.network if interface else node.switch
+
+
+def port_interface(topology: Topology, node: Node, port: Port) -> Interface | None:
+    """The interface of a port of the node, or of the bond that the port is a member of."""
     for channel in topology.channels:
         for end in channel.ends:
-            if end.node == port.node and device in end.members:
-                device = end.name
-    if device in node.interfaces:
-        return node.interfaces[device].network
-    return node.switch
+            if end.node == port.node and port.device in end.members:
+                return node.interfaces.get(end.name)
+    return node.interfaces.get(port.device)
 
 
 def cable_network(topology: Topology, nodes: dict[str, Node], a: Port, b: Port) -> str | None:
@@ -173,7 +176,7 @@ def cable_network(topology: Topology, nodes: dict[str, Node], a: Port, b: Port) 
 
 
 def port_mtu(topology: Topology, nodes: dict[str, Node], port: Port, network: str) -> int:
-    interface = nodes[port.node].interfaces.get(port.device)
+    interface = port_interface(topology, nodes[port.node], port)
     if interface is not None and interface.mtu is not None:
         return interface.mtu
     return topology.networks[network].mtu

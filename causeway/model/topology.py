@@ -10,7 +10,7 @@ Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,14
 NodeName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$")]
 HostName = NodeName
 #: NODE:DEVICE, as containerlab writes a link's end.
-EndPoint = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[^:\s]+$")]
+EndPoint = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[A-Za-z][A-Za-z0-9._-]{0,14}$")]
 RateMbit = Annotated[StrictInt, Field(ge=1, le=100_000)]
 Mtu = Annotated[StrictInt, Field(ge=1280, le=9216)]
 

@@ -274,7 +274,7 @@ def _dns_files(site: Site, server: str) -> Files:
     for leg in _legs(site):
         if leg.names:
             reverse[_reverse_zone(leg.address)].append((int(leg.address) & 0xFF, f"{leg.names[0]}.{domain}."))
-    zone = {"domain": domain, "server": server}
+    zone = {"domain": domain, "server": _server_name(site, server)}
     files = {
         "etc/bind/named.conf": File(_fill("named.conf.j2", zones=[domain, *reverse])),
         f"etc/bind/db.{domain}": File(_fill("zone.j2", **zone, hosts=hosts, pointers=[])),
@@ -282,6 +282,12 @@ def _dns_files(site: Site, server: str) -> Files:
     for name, pointers in reverse.items():
         files[f"etc/bind/db.{name}"] = File(_fill("zone.j2", **zone, hosts=[], pointers=pointers))
     return files
+
+
+def _server_name(site: Site, node: str) -> str:
+    """A name of the node that the zone has an address for: its own, or its first interface's."""
+    names = [name for leg in site.nodes[node].interfaces.values() for name in leg.names]
+    return node if node in names else names[0]
 
 
 def _reverse_zone(address: IPv4Address) -> str:
