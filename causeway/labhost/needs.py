@@ -10,26 +10,6 @@ from causeway.errors import LabBroken
 from causeway.labhost import artefacts, folders
 from causeway.process import run
 
-#: What building the lab host takes, as (Debian package, how to see that it is there).
-BUILD_PACKAGES = (
-    ("mmdebstrap", "mmdebstrap"),
-    ("debian-archive-keyring", "/usr/share/keyrings/debian-archive-keyring.gpg"),
-    ("e2fsprogs", "mke2fs"),
-    ("cpio", "cpio"),
-    ("gcc", "gcc"),
-    ("make", "make"),
-    ("flex", "flex"),
-    ("bison", "bison"),
-    ("bc", "bc"),
-    ("libelf-dev", "/usr/include/libelf.h"),
-    ("libssl-dev", "/usr/include/openssl/ssl.h"),
-    ("libc6-dev", "/usr/include/stdio.h"),
-    ("xz-utils", "xz"),
-    ("patch", "patch"),
-    ("curl", "curl"),
-)
-
-
 @dataclass(frozen=True)
 class Need:
     """One thing that is needed: whether it is there, and what to do when not."""
@@ -47,7 +27,9 @@ def _there(probe: str) -> bool:
 
 def missing_packages() -> list[str]:
     """The Debian packages that building takes and the machine has not."""
-    names = [package for package, probe in BUILD_PACKAGES if not _there(probe)]
+    lines = (folders.REPO / "images" / "build-packages").read_text().splitlines()
+    pairs = [line.split() for line in lines if not line.startswith("#")]
+    names = [package for package, probe in pairs if not _there(probe)]
     if os.geteuid() != 0 and not _there("newuidmap"):
         names.append("uidmap")  # mmdebstrap without root maps user ids
     return names

@@ -47,6 +47,8 @@ def check(topology: Topology) -> Iterator[Finding]:
 def _one_of(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     close = get_close_matches(name, names, n=1)
+    if len(names) > 12:
+        names = [*names[:4], "..."]
     return f"did you mean {close[0]}?" if close else f"use one of {', '.join(names) or '(none)'}"
 
 
@@ -77,7 +79,7 @@ def _references(topology: Topology) -> Iterator[Finding]:
         if pool.switch not in topology.nodes:
             yield unknown(("io_nodes", "switch"), "node", pool.switch, topology.nodes)
         if pool.first not in (everywhere := site.locations(pool)):
-            yield unknown(("io_nodes", "first"), "location", pool.first, everywhere[:4])
+            yield unknown(("io_nodes", "first"), "location", pool.first, everywhere)
     if (dns := topology.services.dns) and dns.server not in topology.nodes:
         yield unknown(("services", "dns", "server"), "node", dns.server, topology.nodes)
     if ntp := topology.services.ntp:
@@ -171,6 +173,8 @@ def _routes(topology: Topology) -> Iterator[Finding]:
             if isinstance(route.to, str) and route.to not in topology.networks:
                 what = f"there is no network {route.to!r}"
                 yield Finding((*here, "to"), what, _one_of(route.to, topology.networks), (route.to,))
+            if len(legs) < len(interfaces):
+                continue  # one of its networks is not known
             if not any(route.via in subnet for subnet in legs):
                 what = f"the gateway {route.via} is in none of the node's networks"
                 remedy = f"use a gateway in {' or '.join(map(str, legs)) or 'a network it has a leg in'}"
@@ -257,6 +261,7 @@ def _channel_end(topology: Topology, where: tuple[str | int, ...], end: ChannelE
 
 
 def _channel_ends_agree(topology: Topology, index: int, ends: list[ChannelEnd]) -> Iterator[Finding]:
+    where = ("channels", index, "ends", 1)
     for end in ends:
         node = topology.nodes.get(end.node)
         if node is None or (not node.switch and end.name not in node.interfaces):
@@ -265,12 +270,12 @@ def _channel_ends_agree(topology: Topology, index: int, ends: list[ChannelEnd]) 
     networks = [site.port_network(topology, topology.nodes, port) for port in ports]
     if networks[0] != networks[1]:
         what = f"{ports[0]} is in network {networks[0]}, {ports[1]} in {networks[1]}"
-        yield Finding(("channels", index), what, "join two ends of one network")
+        yield Finding(where, what, "join two ends of one network")
     elif (network := networks[0]) is not None and network in topology.networks:
         mtus = [site.port_mtu(topology, topology.nodes, port, network) for port in ports]
         if mtus[0] != mtus[1]:
             what = f"MTU {mtus[0]} at {ports[0]} and {mtus[1]} at {ports[1]}"
-            yield Finding(("channels", index), what, f"set one MTU, on network {network} for all its links")
+            yield Finding(where, what, f"set one MTU, on network {network} for all its links")
 
 
 def _bridges(topology: Topology) -> Iterator[Finding]:
