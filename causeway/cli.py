@@ -312,9 +312,7 @@ def exec_(
 
 @app.command()
 def run(
-    scenarios: Annotated[
-        list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="default: all")
-    ] = None,
+    scenarios: Annotated[list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="default: all")] = None,
     clock: Clock = None,
     seed: Annotated[int, typer.Option(help="fixes ports and all else that is drawn")] = 1,
     lab: Annotated[str, typer.Option("--lab", help="a shipped lab's name, or a topology file")] = "jubl",

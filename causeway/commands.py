@@ -40,6 +40,8 @@ def up_inside(
         clock.pace()
     if not quiet:
         show_status(status(lab))
+    parts = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in lab.bring_up_s.items())
+    err.print(f"brought up in {sum(lab.bring_up_s.values()):.1f} s of wall time: {parts}")
 
 
 def down_inside(name: str | None) -> None:

@@ -59,9 +59,7 @@ def play(stage: Stage) -> None:
         even = measure(stage, server, draw(stage, server, io_nodes, "t", accept=is_even))
         stage.compare("verdict on chosen ports", BALANCED, verdict(even.per_member(even.observed)), "", 0)
         for label, m in even.measured.items():
-            stage.compare(
-                f"half a link for {label}", round(wire / 2, 3), m.rate_mbit, "Mbit/s", 0.01, RATE_WHY
-            )
+            stage.compare(f"half a link for {label}", round(wire / 2, 3), m.rate_mbit, "Mbit/s", 0.01, RATE_WHY)
         judge(stage, "ION read, chosen ports", even)
 
     fen = end_of(stage, "FEN", "zam870")
@@ -71,9 +69,7 @@ def play(stage: Stage) -> None:
     ):
         one_mac = measure(stage, fen, draw(stage, fen, through_deisa, "t"))
         computed = one_mac.per_member(one_mac.computed)
-        stage.compare(
-            "streams on the busiest member of FEN's channel", 4, max(map(int, computed.split())), "", 0
-        )
+        stage.compare("streams on the busiest member of FEN's channel", 4, max(map(int, computed.split())), "", 0)
         judge(stage, "FEN write through deisa, layer2", one_mac)
 
     with stage.contrast(
@@ -100,6 +96,4 @@ def play(stage: Stage) -> None:
     with stage.restore("ports and policies are as before, and one stream is as fast as at first"):
         again = measure(stage, server, draw(stage, server, [("FEN", "b")], "t"))
         (rate,) = (m.rate_mbit for m in again.measured.values())
-        stage.compare(
-            "one stream, nsd01 to FEN, afterwards", wire, rate, "Mbit/s", 0.001, "the wire's own rate"
-        )
+        stage.compare("one stream, nsd01 to FEN, afterwards", wire, rate, "Mbit/s", 0.001, "the wire's own rate")

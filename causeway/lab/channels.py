@@ -36,15 +36,16 @@ def parse_bonding(end: ChannelEnd, text: str) -> ChannelState:
         device = part.split("\n", 1)[0].strip()
         up = _field(part, "MII Status") == "up"
         members[device] = up and _field(part, "Aggregator ID") == active
-    partner = _field(head, "Partner Mac Address")
+    has_partner = _field(head, "Partner Mac Address") not in ("", "00:00:00:00:00:00")
+    mode = _field(head, "Bonding Mode")
     return ChannelState(
-        end.node,
-        end.name,
-        "802.3ad" if "802.3ad" in _field(head, "Bonding Mode") else _field(head, "Bonding Mode"),
-        _field(head, "Transmit Hash Policy").split(" ")[0],
-        partner not in ("", "00:00:00:00:00:00") and sorted(d for d, up in members.items() if up) == sorted(end.members),
-        members,
-    )  # fmt: skip
+        node=end.node,
+        name=end.name,
+        mode="802.3ad" if "802.3ad" in mode else mode,
+        hash_policy=_field(head, "Transmit Hash Policy").split(" ")[0],
+        negotiated=has_partner and {d for d, up in members.items() if up} == set(end.members),
+        members=members,
+    )
 
 
 def _field(text: str, name: str) -> str:
@@ -59,9 +60,7 @@ def _read_ovs(lab: Lab, end: ChannelEnd) -> ChannelState:
 
 def parse_ovs_bond(end: ChannelEnd, text: str) -> ChannelState:
     """Read `ovs-appctl bond/show NAME`."""
-    members = {
-        name: state == "enabled" for name, state in re.findall(r"^member (\S+): (\w+)", text, re.MULTILINE)
-    }
+    members = {name: state == "enabled" for name, state in re.findall(r"^member (\S+): (\w+)", text, re.MULTILINE)}
     return ChannelState(
         end.node,
         end.name,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
 from causeway.lab.channels import read_channel
+from causeway.lab.clock import Watch
 from causeway.lab.lab import LABS, Lab
 from causeway.lab.wait import until
 from causeway.model.load import load_site
@@ -48,7 +49,8 @@ def overlay(files: Files, folder: Path, nodes: list[str]) -> Files:
 def up(topology: Path, io_nodes: int | None, own_files: Path | None, progress: Callable[[str], None]) -> Lab:
     """Deploy a site and wait until every node is up and every channel negotiated.
 
-    On failure, and when interrupted, what was started is taken down before the error is passed on.
+    What each part took, in seconds of wall time, is kept in the lab's lab.json. On failure, and when
+    interrupted, what was started is taken down before the error is passed on.
     """
     site = load_site(topology, io_nodes)
     lab = Lab(site, LABS / site.name)
@@ -56,6 +58,12 @@ def up(topology: Path, io_nodes: int | None, own_files: Path | None, progress: C
         raise BadInput(f"{site.name} is up already; `causeway down {site.name}` ends it")
     lab.folder.mkdir(parents=True)
     lab.folder.chmod(0o700)
+    times: dict[str, float] = {}
+    watch = Watch()
+
+    def took(part: str) -> None:
+        times[part] = round(watch.wall_s - sum(times.values()), 2)
+
     try:
         shutil.copy(topology, lab.folder / "topology.yaml")
         files = render(site, Secrets(site))
@@ -63,11 +71,15 @@ def up(topology: Path, io_nodes: int | None, own_files: Path | None, progress: C
             files = overlay(files, own_files, list(site.nodes))
         write(files, lab.folder)
         _kernel_wide(site.topology.services.sysctl)
+        took("render")
         progress(f"deploying {len(site.nodes)} nodes and {len(site.cables)} links")
         containerlab(lab, "deploy", progress)
+        took("containerlab")
         _wait_for_nodes(lab, progress)
+        took("nodes")
         _wait_for_channels(lab, progress)
-        (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": io_nodes}))
+        took("channels")
+        (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": io_nodes, "bring_up_s": times}))
     except BaseException:
         down(lab)
         raise

@@ -36,6 +36,11 @@ class Lab:
         about = json.loads((folder / "lab.json").read_text())
         return cls(load_site(folder / "topology.yaml", about["io_nodes"]), folder)
 
+    @property
+    def bring_up_s(self) -> dict[str, float]:
+        """What each part of bringing it up took, in seconds of wall time."""
+        return dict(json.loads((self.folder / "lab.json").read_text())["bring_up_s"])
+
     def container(self, node: str) -> str:
         """The name that containerlab gives to a node's container."""
         return f"clab-{self.site.name}-{node}"

@@ -152,11 +152,7 @@ def _data_socket(lab: Lab, stream: Stream, background: Background) -> Socket:
             background.result(1).must()
         for socket in sockets(lab, stream.sender):
             local, remote, state = socket
-            if (
-                state == "ESTABLISHED"
-                and remote[1] == stream.data_port
-                and local[1] // 2 == stream.source_port // 2
-            ):
+            if state == "ESTABLISHED" and remote[1] == stream.data_port and local[1] // 2 == stream.source_port // 2:
                 found.append(socket)
                 return ""
         return f"no connection from port {stream.source_port} to port {stream.data_port} on {stream.sender}"

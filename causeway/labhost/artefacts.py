@@ -55,9 +55,7 @@ class Artefact:
 KERNEL = Artefact("kernel", "the lab kernel (User-Mode Linux)")
 CONTAINERLAB = Artefact("containerlab", "containerlab")
 NODE = Artefact("base", "the node image")
-LABHOST = Artefact(
-    "labhost", "the lab host", inputs=("requirements.txt",), needs=(KERNEL, CONTAINERLAB, NODE)
-)
+LABHOST = Artefact("labhost", "the lab host", inputs=("requirements.txt",), needs=(KERNEL, CONTAINERLAB, NODE))
 
 
 def missing(artefact: Artefact = LABHOST) -> list[Artefact]:

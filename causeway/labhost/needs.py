@@ -10,6 +10,7 @@ from causeway.errors import LabBroken
 from causeway.labhost import artefacts, folders
 from causeway.process import run
 
+
 @dataclass(frozen=True)
 class Need:
     """One thing that is needed: whether it is there, and what to do when not."""

@@ -144,9 +144,7 @@ def start(name: str, about: dict[str, str], *, seed: int | None, keep: bool) -> 
     (host.share / "jobs").mkdir(parents=True)
     folders.runs().mkdir(parents=True, exist_ok=True)
     image = artefacts.LABHOST.folder
-    process.run(
-        ["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]
-    ).must()
+    process.run(["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]).must()
     mounts = {"IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
     (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in mounts.items()))
     (host.folder / "about.json").write_text(json.dumps(about))
@@ -195,7 +193,7 @@ def _command_line(host: LabHost, seed: int | None) -> list[str]:
 def _interrupts_go_to(job: mailbox.Job) -> Iterator[None]:
     asked = False
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
             raise KeyboardInterrupt

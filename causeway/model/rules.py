@@ -165,9 +165,7 @@ def _routes(topology: Topology) -> Iterator[Finding]:
         leg = Interface(network=pool.network, address=pool.addresses_from)
         groups.append((("io_nodes", "routes"), pool.routes, {"eth0": leg}))
     for where, routes, interfaces in groups:
-        legs = [
-            topology.networks[i.network].subnet for i in interfaces.values() if i.network in topology.networks
-        ]
+        legs = [topology.networks[i.network].subnet for i in interfaces.values() if i.network in topology.networks]
         for index, route in enumerate(routes):
             here: tuple[str | int, ...] = (*where, index)
             if isinstance(route.to, str) and route.to not in topology.networks:

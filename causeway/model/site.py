@@ -69,9 +69,7 @@ def build_site(topology: Topology) -> Site:
     """Write a checked topology out in full."""
     nodes = dict(topology.nodes) | io_node_objects(topology)
     cables = tuple(
-        Cable(a, b, network)
-        for a, b in cable_ports(topology)
-        if (network := cable_network(topology, nodes, a, b))
+        Cable(a, b, network) for a, b in cable_ports(topology) if (network := cable_network(topology, nodes, a, b))
     )
     return Site(topology, nodes, cables)
 

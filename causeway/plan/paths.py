@@ -118,9 +118,7 @@ def _lookup(site: Site, node: str, destination: IPv4Address) -> tuple[str, IPv4A
     connected = _connected(site, node, destination)
     routes = [(prefix, device, destination) for prefix, device in connected]
     for route in site.nodes[node].routes:
-        subnet = (
-            site.topology.networks[route.to].subnet if isinstance(route.to, str) else IPv4Network(route.to)
-        )
+        subnet = site.topology.networks[route.to].subnet if isinstance(route.to, str) else IPv4Network(route.to)
         if destination in subnet:
             gateways = _connected(site, node, route.via)
             routes += [(subnet, device, route.via) for _, device in gateways[:1]]

@@ -65,15 +65,12 @@ def _containerlab(site: Site) -> str:
     links = [
         {
             "type": "veth",
-            "endpoints": [
-                {"node": p.node, "interface": p.device, "mac": mac_address(site, p)} for p in cable.ends
-            ],
+            "endpoints": [{"node": p.node, "interface": p.device, "mac": mac_address(site, p)} for p in cable.ends],
         }
         for cable in site.cables
     ]
     nodes = {
-        name: {"binds": [f"nodes/{name}:{SITE}:ro"], "labels": {"role": node.role}}
-        for name, node in site.nodes.items()
+        name: {"binds": [f"nodes/{name}:{SITE}:ro"], "labels": {"role": node.role}} for name, node in site.nodes.items()
     }
     topology = {
         "defaults": {
@@ -142,10 +139,7 @@ def _cabled(site: Site, name: str, device: str) -> Port:
     if any(own in cable.ends for cable in site.cables):
         return own
     return next(
-        p
-        for c in site.cables
-        for p in c.ends
-        if p.node == name and site.network_of(p) == site.nodes[name].switch
+        p for c in site.cables for p in c.ends if p.node == name and site.network_of(p) == site.nodes[name].switch
     )
 
 
@@ -267,9 +261,7 @@ def _dns_files(site: Site, server: str) -> Files:
     hosts = [(host, leg.address) for leg in _legs(site) for host in leg.names]
     reverse: dict[str, list[tuple[int, str]]] = {}
     for network in site.topology.networks.values():
-        for block in (
-            network.subnet.subnets(new_prefix=24) if network.subnet.prefixlen < 24 else [network.subnet]
-        ):
+        for block in network.subnet.subnets(new_prefix=24) if network.subnet.prefixlen < 24 else [network.subnet]:
             reverse[_reverse_zone(block.network_address)] = []
     for leg in _legs(site):
         if leg.names:

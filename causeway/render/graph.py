@@ -18,9 +18,7 @@ def as_data(site: Site) -> dict[str, Any]:
     networks = site.topology.networks
     return {
         "lab": site.name,
-        "nodes": [
-            {"name": name, "cluster": node.cluster, "role": node.role} for name, node in site.nodes.items()
-        ],
+        "nodes": [{"name": name, "cluster": node.cluster, "role": node.role} for name, node in site.nodes.items()],
         "links": [
             {
                 "ends": [str(port) for port in cable.ends],

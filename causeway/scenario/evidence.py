@@ -1,4 +1,4 @@
-"""One run of scenarios, and what is kept of it: runs/ID with report, transcript and, where one failed, dumps."""
+"""One run of scenarios and what is kept of it: runs/ID with report, transcript and, on failure, dumps."""
 
 import os
 import shutil

@@ -71,6 +71,7 @@ def draw(
     Source ports come at random from the run's seed, until the computed number of streams on each member
     is one that accept takes.
     """
+    several = len(set(targets)) < len(targets)
     while True:
         ports = stage.random.sample(SOURCE_PORTS, len(targets))
         streams = [
@@ -78,13 +79,13 @@ def draw(
                 client=channel.node,
                 server=node,
                 address=address(stage, node, network),
-                label=f"{channel.node}:{direction}:{node.lower()}" + ("" if targets.count((node, network)) == 1 else f"-{i}"),
+                label=f"{channel.node}:{direction}:{node.lower()}" + (f"-{i}" if several else ""),
                 direction=direction,
                 source_port=port,
                 data_port=5011 + 2 * i,
             )
             for i, ((node, network), port) in enumerate(zip(targets, ports, strict=True))
-        ]  # fmt: skip
+        ]
         if direction == "r":
             return streams
         planned = expect(stage.site, [_planned(stage, channel, s) for s in streams])
@@ -95,9 +96,7 @@ def draw(
 
 def _planned(stage: Stage, channel: ChannelEnd, stream: Stream) -> StreamEnds:
     source = stage.site.nodes[channel.node].interfaces[channel.name].address
-    return StreamEnds(
-        stream.label, channel.node, (source, stream.source_port), (stream.address, stream.data_port)
-    )
+    return StreamEnds(stream.label, channel.node, (source, stream.source_port), (stream.address, stream.data_port))
 
 
 def measure(
@@ -141,9 +140,7 @@ def _members_seen(
     other = next(b for _, a, b in site.channel_ends() if a == channel)
     mine, theirs = (channel, other) if site.nodes[channel.node].switch else (other, channel)
     own = dict(zip(mine.members, channel.members, strict=True))  # the switch's port -> this end's member
-    plugged = [
-        (p.node, q.device) for c in site.cables for p, q in (c.ends, c.ends[::-1]) if q.node == mine.node
-    ]
+    plugged = [(p.node, q.device) for c in site.cables for p, q in (c.ends, c.ends[::-1]) if q.node == mine.node]
     seen: dict[str, str] = {}
 
     def missing() -> str:
@@ -170,10 +167,7 @@ def set_policy(stage: Stage, end: ChannelEnd, policy: str) -> Callable[[], objec
 def own_choices(stage: Stage, written: Outcome, server: ChannelEnd) -> int:
     """How many streams that a switch sent to a server came by another cable than the one by which the
     server, with its own policy, would have sent on the same connection."""
-    back = {
-        label: StreamEnds(label, server.node, m.destination, m.source)
-        for label, m in written.measured.items()
-    }
+    back = {label: StreamEnds(label, server.node, m.destination, m.source) for label, m in written.measured.items()}
     members = dict(zip(written.channel.members, server.members, strict=True))
     return sum(
         expect(stage.site, [ends]).member(label, server.node) != members[written.observed[label]]
@@ -187,9 +181,7 @@ def arrows(stage: Stage, ways: Mapping[str, tuple[str, str]]) -> Table:
     for name, (source, target) in ways.items():
         hops = path(stage.site, source, address(stage, target, "b")).hops
         ends = [s.decided_by for hop in hops for s in hop.segments if s.decided_by is not None]
-        rows.append(
-            [name, f"{source} > {target}", " and ".join(f"{e.node}:{e.name} ({e.hash_policy})" for e in ends)]
-        )
+        rows.append([name, f"{source} > {target}", " and ".join(f"{e.node}:{e.name} ({e.hash_policy})" for e in ends)])
     return Table("Which end decides (Redpaper, Figure 3)", ["way", "data goes", "decided by"], rows)
 
 

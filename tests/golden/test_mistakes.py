@@ -93,8 +93,7 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [
             (
                 "names: [nsd02f, nsd02]",
-                "nodes.nsd02.interfaces.eth0.address: 10.1.34.203 is outside of network f, 10.1.33.0/24; "
-                f"{FROM_TO_F}",
+                f"nodes.nsd02.interfaces.eth0.address: 10.1.34.203 is outside of network f, 10.1.33.0/24; {FROM_TO_F}",
             )
         ],
     ),
@@ -209,8 +208,7 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [
             (
                 "[nsd01-1, nsd01-2, nsd01-3]",
-                "channels[0].ends[1].members: 4 members on one end and 3 on the other; "
-                "name as many ports on both ends",
+                "channels[0].ends[1].members: 4 members on one end and 3 on the other; name as many ports on both ends",
             )
         ],
     ),
@@ -257,8 +255,7 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [
             (
                 "node: federation",
-                "channels[0].ends[1]: nsd01:bond0 is in network b, federation:nsd01 in f; "
-                "join two ends of one network",
+                "channels[0].ends[1]: nsd01:bond0 is in network b, federation:nsd01 in f; join two ends of one network",
             )
         ],
     ),
@@ -277,8 +274,7 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [
             (
                 "[cn01:eth1,",
-                "links[10]: MTU 9000 at cn01:eth1 and 1500 at deisa:cn01; "
-                "set one MTU, on network m for all its links",
+                "links[10]: MTU 9000 at cn01:eth1 and 1500 at deisa:cn01; set one MTU, on network m for all its links",
             )
         ],
     ),
@@ -659,9 +655,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 
 def test_a_count_for_a_site_without_io_nodes_is_refused(tmp_path: Path) -> None:
     text = JUBL[: JUBL.index("io_nodes:")] + JUBL[JUBL.index("\nlinks:") :]
-    assert mistakes(text, tmp_path, io_nodes=4) == [
-        "this site has no I/O nodes to count; leave --io-nodes out"
-    ]
+    assert mistakes(text, tmp_path, io_nodes=4) == ["this site has no I/O nodes to count; leave --io-nodes out"]
 
 
 def test_a_count_from_the_command_line_is_checked_as_the_files_own(tmp_path: Path) -> None:

@@ -180,9 +180,7 @@ KERNEL = [
             1,
             icmp_type=4,
             icmp_code=42,
-            quoted=Flow.tcp(
-                ION, NSD01, ip_address("175.132.187.205"), ip_address("154.180.195.33"), 53775, 65246
-            ),
+            quoted=Flow.tcp(ION, NSD01, ip_address("175.132.187.205"), ip_address("154.180.195.33"), 53775, 65246),
         ),
     ),
     (  # an error that quotes an echo request: its identifier does not count
@@ -212,9 +210,7 @@ KERNEL = [
 
 
 @pytest.mark.parametrize(("expected", "policy", "flow"), KERNEL)
-def test_the_hash_is_the_one_that_the_kernels_functions_compute(
-    expected: int, policy: str, flow: Flow
-) -> None:
+def test_the_hash_is_the_one_that_the_kernels_functions_compute(expected: int, policy: str, flow: Flow) -> None:
     assert bond_hash(flow, policy) == expected
 
 
@@ -245,9 +241,7 @@ def test_the_directions_may_part_on_3_members_by_layer3_4() -> None:
         ("vlan+srcmac", {"dst_mac": "06:00:00:00:00:98", "dst_ip": ip_address("10.2.64.58")}),
     ],
 )
-def test_a_field_outside_of_the_policy_does_not_change_the_member(
-    policy: str, ignored: dict[str, object]
-) -> None:
+def test_a_field_outside_of_the_policy_does_not_change_the_member(policy: str, ignored: dict[str, object]) -> None:
     # 1190 and 1191 differ in the bit that layer3+4 drops
     for field, value in ignored.items():
         changed = replace(READ, **{field: value})  # type: ignore[arg-type]
@@ -339,10 +333,7 @@ def test_a_bond_without_members_is_refused() -> None:
 
 def test_the_ports_for_a_member_are_all_that_fall_on_it_and_no_other() -> None:
     ports = range(40000, 40256)
-    found = {
-        member: ports_for_member(READ, "layer3+4", MEMBERS, member, ports, random.Random(1))
-        for member in MEMBERS
-    }
+    found = {member: ports_for_member(READ, "layer3+4", MEMBERS, member, ports, random.Random(1)) for member in MEMBERS}
     assert sorted(port for some in found.values() for port in some) == list(ports)
     for member, some in found.items():
         assert len(some) == 64
@@ -354,9 +345,7 @@ def test_eight_streams_can_be_split_two_by_two_over_four_members() -> None:
     chosen = [
         port
         for member in MEMBERS
-        for port in ports_for_member(
-            READ, "layer3+4", MEMBERS, member, range(32768, 61000), random.Random(7)
-        )[:2]
+        for port in ports_for_member(READ, "layer3+4", MEMBERS, member, range(32768, 61000), random.Random(7))[:2]
     ]
     used = [bond_member(replace(READ, src_port=port), "layer3+4", MEMBERS) for port in chosen]
     assert used == ["eth2", "eth2", "eth3", "eth3", "eth4", "eth4", "eth5", "eth5"]

@@ -16,9 +16,7 @@ JUBL = load_site(File(__file__).parents[2] / "topologies/jubl.yaml")
 
 
 def address(name: str, site: Site = JUBL) -> IPv4Address:
-    return next(
-        leg.address for node in site.nodes.values() for leg in node.interfaces.values() if name in leg.names
-    )
+    return next(leg.address for node in site.nodes.values() for leg in node.interfaces.values() if name in leg.names)
 
 
 def hops(source: str, destination: str, site: Site = JUBL) -> tuple[Hop, ...]:

@@ -70,9 +70,7 @@ def full_run() -> Run:
         ],
         comparisons=[GOOD, Comparison("members", "1-1-2-4", "1-1-2-4", "", 0)],
         exhibits=[
-            Bars(
-                "channel b of nsd01", "MB", 120.5, [Bar("b0: <R00-M0-NC-3>", 100.0, 99.5)], "policy layer3+4"
-            ),
+            Bars("channel b of nsd01", "MB", 120.5, [Bar("b0: <R00-M0-NC-3>", 100.0, 99.5)], "policy layer3+4"),
             Table("four arrows", ["direction", "end"], [["ION read", "nsd01 & b"]]),
             Text("nuttcp", "  941.4 Mbps <10 %TX\n"),
         ],
