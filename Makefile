@@ -11,7 +11,7 @@ shell_files := bin/causeway images/install-packages images/kernel/build images/c
 	images/base/build images/base/customize images/base/node-init images/labhost/build \
 	images/labhost/labhost-init images/labhost/initrd-init .ci/run
 
-.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios test lint unit lab-test bench clean
+.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios test lint unit lab-test bench docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -58,6 +58,9 @@ lab-test: packages ## tests that bring up labs
 
 bench: packages ## measure bring-up, tear-down and the eight streams; results in runs/
 	@$(causeway) bench
+
+docs: ## write the pages of docs/ from topologies, scenarios and the tool's help
+	@$(python) -m causeway.docs
 
 clean: lab-down ## end the labs, remove results and what was built
 	rm -rf runs rendered "$${CAUSEWAY_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/causeway}"

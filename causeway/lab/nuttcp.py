@@ -113,7 +113,8 @@ class Running:
 def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Running]:
     """Start streams one right after the other, each as soon as the one before transmits.
 
-    A stream gets its source port from a range of two: nuttcp takes one for control, one for data. In
+    A stream gets its source port from a range of one, or, where the client transmits, of two: there nuttcp
+    takes one for control, one for data. In
     virtual time eight starts take a third of a second, which nuttcp spends on its control connections.
     Nothing is left running afterwards.
     """
@@ -123,7 +124,7 @@ def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Run
     try:
         for stream in streams:
             low = stream.source_port
-            _set_range(lab, stream.sender, f"{low} {low + 1}")
+            _set_range(lab, stream.sender, f"{low} {low + (stream.direction == 't')}")
             argv = [
                 "nuttcp", f"-{stream.direction}", "-w1m", f"-T{seconds:g}", f"-i{INTERVAL_S}", f"-P{CONTROL_PORT}",
                 f"-p{stream.data_port}", f"-I{stream.label}", str(stream.address),

@@ -1,0 +1,232 @@
+"""Write the pages of docs/ from what they describe, so that they cannot drift from it.
+
+A lab's page comes from its topology file, a scenario's from its docstring and the sentences of its steps,
+the commands' from the tool's own help. `make docs` writes them; tests/meta compares them.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+
+from causeway.cli import app
+from causeway.labhost.folders import REPO
+from causeway.model.load import load_site
+from causeway.model.site import Port, Site
+from causeway.model.topology import ChannelEnd
+from causeway.render.graph import mermaid
+from causeway.report.result import Phase
+
+DOCS = REPO / "docs"
+#: Folders of docs/ in which every page is a generated one.
+_OWN_FOLDERS = ("labs", "scenarios")
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path in docs/."""
+    found = {"commands.md": commands_page()}
+    for file in sorted((REPO / "topologies").glob("*.yaml")):
+        found[f"labs/{file.stem}.md"] = lab_page(file)
+    for file in sorted((REPO / "scenarios").glob("*.py")):
+        found[f"scenarios/{file.stem}.md"] = scenario_page(file)
+    return found
+
+
+def stored() -> dict[str, str]:
+    """The pages in docs/ that are there now and that only the generator writes."""
+    files = [DOCS / "commands.md", *(f for name in _OWN_FOLDERS for f in (DOCS / name).glob("*.md"))]
+    return {str(f.relative_to(DOCS)): f.read_text() for f in files if f.exists()}
+
+
+def write() -> None:
+    """Bring docs/ to what `pages` says; a page whose source is gone goes, too."""
+    wanted, present = pages(), stored()
+    for name in present.keys() - wanted.keys():
+        (DOCS / name).unlink()
+    for name, text in wanted.items():
+        (DOCS / name).parent.mkdir(parents=True, exist_ok=True)
+        (DOCS / name).write_text(text)
+
+
+def lab_page(file: Path) -> str:
+    """A lab: its file's own header, the drawing, and what the file says as tables."""
+    site = load_site(file)
+    lines = [f"# Lab {site.name}", "", _made_from(file), "", "```text", *_header(file), "```", ""]
+    lines += ["```mermaid", *mermaid(site).splitlines(), "```", ""]
+    lines += _section("Networks", "network|addresses|a link's rate|MTU", _networks(site))
+    lines += _section("Nodes", "node|cluster|role|switches network", _nodes(site))
+    lines += _section("Addresses", "node|interface|network|address|names", _addresses(site))
+    lines += _section("Links", "end|end|network|rate|MTU", _links(site))
+    lines += ["## Channels", "", "Each end decides by its own hash policy what it sends.", ""]
+    lines += _table("end|sends by|members|end|sends by|members|each|LACP rate", _channels(site))
+    lines += _section("Routes", "nodes|to|through", _routes(site))
+    lines += _section("Services", "service|where", _services(site))
+    return "\n".join(lines)
+
+
+def scenario_page(file: Path) -> str:
+    """A scenario: its docstring, and what its steps say, in the order of the file."""
+    tree = ast.parse(file.read_text(), str(file))
+    title, *parts = (ast.get_docstring(tree) or "").split("\n\n")
+    lines = [f"# {file.stem}", "", _made_from(file), "", f"**{title}**", ""]
+    for part in parts:
+        text = " ".join(part.split())
+        lines += [re.sub(r"^([A-Z][a-z]+): (.)", lambda m: f"**{m[1]}.** {m[2].upper()}", text), ""]
+    lines += _section("Steps", "|phase|step", ([str(i), *s] for i, s in enumerate(steps(tree), 1)))
+    if any("{" in sentence for _, sentence in steps(tree)):
+        lines += ["What stands in braces is filled in when the step is taken, once for each turn of a loop.", ""]
+    lines += ["```sh", f"bin/causeway run {file.stem} --clock virtual --seed 1", "```", ""]
+    return "\n".join(lines)
+
+
+def steps(tree: ast.AST) -> list[tuple[str, str]]:
+    """(phase, sentence) of every `stage.PHASE("a sentence")` in a scenario, as they stand in the file."""
+    phases = {phase.lower(): phase for phase in get_args(Phase)}
+    found: list[tuple[int, str, str]] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(ast.Name("stage"), verb), args=[sentence, *_]) if verb in phases:
+                found.append((node.lineno, phases[verb], _sentence(sentence)))
+    return [(phase, text) for _, phase, text in sorted(found)]
+
+
+def _sentence(text: ast.expr) -> str:
+    """The text of a string; what an f-string fills in stays in braces."""
+    match text:
+        case ast.Constant(value):
+            return str(value)
+        case ast.JoinedStr(parts):
+            return "".join(_sentence(part) for part in parts)
+        case ast.FormattedValue(value):
+            return f"{{{ast.unparse(value)}}}"
+        case _:
+            return ast.unparse(text)
+
+
+def commands_page() -> str:
+    """Every command with its arguments and options, as `--help` has them."""
+    group: Any = typer.main.get_command(app)
+    lines = ["# Commands", "", _made_from(REPO / "causeway" / "cli.py"), ""]
+    for name, command in group.commands.items():
+        if command.hidden:
+            continue
+        shown = [p for p in command.params if not getattr(p, "hidden", False)]
+        arguments = [_argument(p) for p in shown if p.param_type_name == "argument"]
+        usage = " ".join(["bin/causeway", name, "[OPTIONS]", *arguments])
+        lines += [f"## {name}", "", "```text", usage, "```", "", command.help or "", ""]
+        rows = [_parameter(p) for p in shown if getattr(p, "help", None)]
+        if rows:
+            lines += _table("argument or option|meaning|default", rows)
+    return "\n".join(lines)
+
+
+def _made_from(file: Path) -> str:
+    return f"<!-- Made by `make docs` from {file.relative_to(REPO)}; change that, not this page. -->"
+
+
+def _section(title: str, columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    return [f"## {title}", "", *_table(columns, rows)]
+
+
+def _table(columns: str, rows: Iterable[Sequence[str]]) -> list[str]:
+    def line(cells: Sequence[str]) -> str:
+        escaped = (cell.replace("|", "\\|") for cell in cells)
+        return f"| {' | '.join(escaped)} |"
+
+    heads = columns.split("|")
+    return [line(heads), line(["---"] * len(heads)), *map(line, rows), ""]
+
+
+def _header(file: Path) -> Iterator[str]:
+    """The comment at the top of a file, without its signs."""
+    for line in file.read_text().splitlines():
+        if not line.startswith("#"):
+            return
+        yield line.removeprefix("#").removeprefix(" ").rstrip()
+
+
+def _rate(site: Site, network: str) -> str:
+    return f"{site.topology.networks[network].rate_mbit} Mbit/s"
+
+
+def _networks(site: Site) -> Iterator[list[str]]:
+    for name, network in site.topology.networks.items():
+        yield [name, str(network.subnet), _rate(site, name), str(network.mtu)]
+
+
+def _nodes(site: Site) -> Iterator[list[str]]:
+    for name, node in site.nodes.items():
+        kind = f" ({site.topology.clusters[node.cluster].kind})" if node.cluster else ""
+        yield [name, f"{node.cluster or ''}{kind}", node.role, node.switch or ""]
+
+
+def _addresses(site: Site) -> Iterator[list[str]]:
+    for name, node in site.nodes.items():
+        for device, leg in node.interfaces.items():
+            length = site.topology.networks[leg.network].subnet.prefixlen
+            yield [name, device, leg.network, f"{leg.address}/{length}", ", ".join(leg.names)]
+
+
+def _links(site: Site) -> Iterator[list[str]]:
+    for cable in site.cables:
+        if site.channel_of(cable.a) is None:
+            mtu = str(site.mtu(cable.a))
+            yield [str(cable.a), str(cable.b), cable.network, _rate(site, cable.network), mtu]
+
+
+def _channels(site: Site) -> Iterator[list[str]]:
+    def end(one: ChannelEnd) -> list[str]:
+        return [f"{one.node}:{one.name}", one.hash_policy, " ".join(one.members)]
+
+    for channel in site.topology.channels:
+        a, b = channel.ends
+        each = _rate(site, site.network_of(Port(a.node, a.members[0])))
+        yield [*end(a), *end(b), each, channel.lacp_rate]
+
+
+def _routes(site: Site) -> Iterator[list[str]]:
+    """One row a route for the nodes that follow each other and have the same routes."""
+    owners = {leg.address: name for name, node in site.nodes.items() for leg in node.interfaces.values()}
+    for routes, group in groupby(site.nodes.items(), key=lambda item: item[1].routes):
+        names = ", ".join(dict.fromkeys("I/O nodes" if node.role == "ion" else name for name, node in group))
+        for route in routes:
+            if isinstance(route.to, str):
+                to = f"{route.to}: {site.topology.networks[route.to].subnet}"
+            else:
+                to = f"{route.to} ({owners[route.to]})"
+            yield [names, to, f"{route.via} ({owners[route.via]})"]
+
+
+def _services(site: Site) -> Iterator[list[str]]:
+    services = site.topology.services
+    if services.dns:
+        yield ["DNS", f"{services.dns.server} serves {site.topology.domain} to every node"]
+    if services.ntp:
+        yield ["NTP", f"{services.ntp.server} gives the time to the other nodes of {services.ntp.cluster}"]
+    for key, value in services.sysctl.items():
+        yield ["sysctl", f"{key} = {value}"]
+
+
+def _argument(parameter: Any) -> str:
+    return str(parameter.metavar or parameter.name.upper())
+
+
+def _parameter(parameter: Any) -> list[str]:
+    if parameter.param_type_name == "argument":
+        return [f"`{_argument(parameter)}`", parameter.help, _default(parameter)]
+    value = "" if parameter.is_flag else " " + parameter.name.upper()
+    return [f"`{parameter.opts[0]}{value}`", parameter.help, _default(parameter)]
+
+
+def _default(parameter: Any) -> str:
+    return "" if parameter.default in (None, False) else f"`{parameter.default}`"
+
+
+if __name__ == "__main__":
+    write()
+    sys.stderr.write(f"docs: {len(stored())} pages\n")

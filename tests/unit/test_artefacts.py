@@ -1,0 +1,207 @@
+"""What is slow to build: when it is built anew, and what a failure leaves. The builds are real, and tiny."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from causeway.errors import LabBroken
+from causeway.labhost import folders
+from causeway.labhost.artefacts import Artefact, build, missing
+
+TOOL = Artefact("tool", "the tool")
+KIT = Artefact("kit", "the kit", inputs=("list.txt", "extra"), needs=(TOOL,))
+
+
+@pytest.fixture(autouse=True)
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with an images folder of its own, and an empty cache beside it."""
+    repo = tmp_path / "repo"
+    monkeypatch.setattr(folders, "REPO", repo)
+    monkeypatch.setenv("CAUSEWAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("BUILDS", str(tmp_path / "builds"))
+    script(repo, "tool", 'echo "tool" >>"$BUILDS"; cat "${0%/*}/source" >"$1/tool"')
+    script(repo, "kit", 'echo "kit" >>"$BUILDS"; cat "$TOOL/tool" >"$1/kit"')
+    (repo / "images/tool/source").write_text("one\n")
+    (repo / "images/kit/packages").write_text("a\n")
+    (repo / "list.txt").write_text("x\n")
+    (repo / "extra/deep").mkdir(parents=True)
+    (repo / "extra/deep/file").write_text("y\n")
+    return repo
+
+
+def script(repo: Path, name: str, text: str) -> None:
+    file = repo / "images" / name / "build"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\nset -e\n{text}\n")
+    file.chmod(0o755)
+
+
+def quiet(_: str) -> None:
+    pass
+
+
+def builds(tmp_path: Path) -> list[str]:
+    file = tmp_path / "builds"
+    return file.read_text().split() if file.exists() else []
+
+
+def cached() -> set[str]:
+    return {path.name for path in folders.cache().iterdir() if path.is_dir()}
+
+
+def test_the_key_stays_as_long_as_the_inputs_do(checkout: Path) -> None:
+    key = KIT.key
+    os.utime(checkout / "list.txt", (0, 0))
+    (checkout / "beside.txt").write_text("no input\n")
+    assert KIT.key == key
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "images/kit/packages",
+        "images/kit/build",
+        "list.txt",
+        "extra/deep/file",
+        "images/tool/source",  # of a needed artefact
+    ],
+)
+def test_the_key_changes_with_the_content_of_any_input(checkout: Path, file: str) -> None:
+    key = KIT.key
+    (checkout / file).write_text("other\n")
+    assert KIT.key != key
+
+
+def test_the_key_changes_with_a_files_name(checkout: Path) -> None:
+    key = KIT.key
+    (checkout / "images/kit/packages").rename(checkout / "images/kit/package")
+    assert KIT.key != key
+
+
+def test_the_key_changes_with_a_file_more(checkout: Path) -> None:
+    key = KIT.key
+    (checkout / "extra/deep/empty").touch()
+    assert KIT.key != key
+
+
+def test_a_needed_artefact_does_not_depend_on_who_needs_it(checkout: Path) -> None:
+    key = TOOL.key
+    (checkout / "images/kit/packages").write_text("b\n")
+    assert TOOL.key == key
+
+
+def test_what_is_missing_is_listed_in_the_order_to_build_it() -> None:
+    assert missing(KIT) == [TOOL, KIT]
+    build(TOOL, quiet)
+    assert missing(KIT) == [KIT]
+    build(KIT, quiet)
+    assert missing(KIT) == []
+
+
+def test_an_artefact_is_built_once_with_what_it_needs(tmp_path: Path) -> None:
+    said: list[str] = []
+    folder = build(KIT, said.append)
+    assert (folder / "kit").read_text() == "one\n"
+    assert folder == KIT.folder
+    assert KIT.built
+    assert builds(tmp_path) == ["tool", "kit"]
+    assert [line.partition(" in ")[0] for line in said] == ["built the tool", "built the kit"]
+    assert build(KIT, said.append) == folder
+    assert builds(tmp_path) == ["tool", "kit"]
+    assert len(said) == 2
+
+
+def test_a_changed_input_builds_only_what_depends_on_it(checkout: Path, tmp_path: Path) -> None:
+    build(KIT, quiet)
+    (checkout / "images/kit/packages").write_text("b\n")
+    build(KIT, quiet)
+    assert builds(tmp_path) == ["tool", "kit", "kit"]
+    (checkout / "images/tool/source").write_text("two\n")
+    assert (build(KIT, quiet) / "kit").read_text() == "two\n"
+    assert builds(tmp_path) == ["tool", "kit", "kit", "tool", "kit"]
+
+
+def test_progress_is_the_builds_own_output(checkout: Path) -> None:
+    script(checkout, "tool", "echo fetching; echo compiling >&2")
+    said: list[str] = []
+    build(TOOL, said.append)
+    assert [line.split("  ")[-1] for line in said[:2]] == ["fetching", "compiling"]
+    assert all(line.startswith("building the tool: ") for line in said[:2])
+
+
+def test_a_failed_build_leaves_its_log_and_no_folder(checkout: Path) -> None:
+    script(checkout, "tool", 'touch "$1/half"; seq 10; echo "no such package" >&2; exit 7')
+    with pytest.raises(LabBroken) as caught:
+        build(KIT, quiet)
+    log = folders.cache() / f"{TOOL.folder.name}.log"
+    expected = f"building the tool ended with 7; log: {log}\n7\n8\n9\n10\nno such package"
+    assert str(caught.value) == expected
+    assert log.read_text().split("\n")[:3] == ["1", "2", "3"]
+    assert cached() == set()
+    assert not TOOL.built
+    assert missing(KIT) == [TOOL, KIT]
+
+
+def test_a_failed_build_is_tried_anew(checkout: Path, tmp_path: Path) -> None:
+    script(checkout, "tool", '[ -e "$BUILDS.ready" ] || { echo first; exit 1; }; echo second')
+    with pytest.raises(LabBroken):
+        build(TOOL, quiet)
+    (tmp_path / "builds.ready").touch()
+    build(TOOL, quiet)
+    assert TOOL.built
+    assert (folders.cache() / f"{TOOL.folder.name}.log").read_text() == "second\n"
+
+
+def test_an_interrupted_build_leaves_no_folder_and_no_process(checkout: Path, tmp_path: Path) -> None:
+    script(checkout, "tool", 'echo $$; sleep 2; touch "$BUILDS.late"')
+    pids: list[int] = []
+
+    def interrupt(text: str) -> None:
+        pids.append(int(text.split()[-1]))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(TOOL, interrupt)
+    assert cached() == set()
+    assert not Path(f"/proc/{pids[0]}").exists()
+    time.sleep(2.2)
+    assert not (tmp_path / "builds.late").exists()
+
+
+def test_what_a_killed_builder_left_is_no_trouble() -> None:
+    half = TOOL.folder.with_name(f".{TOOL.folder.name}.building")
+    half.mkdir(parents=True)
+    (half / "half").touch()
+    folder = build(TOOL, quiet)
+    assert [file.name for file in folder.iterdir()] == ["tool"]
+    assert cached() == {folder.name}
+
+
+def test_two_builders_wait_for_each_other_and_build_once(checkout: Path, tmp_path: Path) -> None:
+    script(checkout, "tool", 'echo begin >>"$BUILDS"; sleep 0.5; echo end >>"$BUILDS"; touch "$1/tool"')
+    seen: list[bool] = []
+
+    def one() -> None:
+        seen.append((build(TOOL, quiet) / "tool").exists())
+
+    threads = [threading.Thread(target=one) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert builds(tmp_path) == ["begin", "end"]
+    assert seen == [True] * 4
+
+
+def test_only_the_two_newest_of_a_kind_are_kept(checkout: Path) -> None:
+    folder_of = {}
+    for version in ("one", "two", "three", "four"):
+        (checkout / "images/tool/source").write_text(f"{version}\n")
+        folder_of[version] = build(KIT, quiet), build(TOOL, quiet)
+    newest = [folder_of["three"], folder_of["four"]]
+    assert cached() == {folder.name for pair in newest for folder in pair}
+    logs = {path.stem for path in folders.cache().glob("*.log")}
+    assert logs == cached()
