@@ -666,11 +666,11 @@ def test_a_count_from_the_command_line_is_checked_as_the_files_own(tmp_path: Pat
 
 
 def test_lines_are_the_files_also_after_many_list_items_of_bad_form(tmp_path: Path) -> None:
-    # more than ten in one list, so that their order as text is not their order as numbers
+    # places 2 and 11 to 22 of one list: their order as text is not their order as numbers
     bad = [f"  - ends: [x{n}:e]\n" for n in range(12)]
     text = changed(
-        ("  - ends: [cn02:eth1, deisa:cn02]\n", "".join(bad) + "  - ends: [cn02:eth1, deisa:cn02]\n"),
-        ("  - ends: [nsd02:eth0,", "  - endz: [nsd02:eth0,"),
+        ("  - ends: [cn02:eth1, deisa:cn02]\n", "".join(bad) + "  - ends: [cn02:eth1, disa:cn02]\n"),
+        ("  - ends: [nsd03:eth0,", "  - endz: [nsd03:eth0,"),
         ("[deisa:eth0, zam870:deisa]", "[diesa:eth0, zam870:deisa]"),
         (NSD01_END.replace("nsd01", "nsd02"), NSD01_END.replace("nsd01", "nsd02").replace("3+4", "9")),
     )
@@ -681,8 +681,9 @@ def test_lines_are_the_files_also_after_many_list_items_of_bad_form(tmp_path: Pa
     found = [(p.line, p.path) for p in caught.value.problems]
     first = line_of(text, "[x0:e]")
     assert found == [
-        (line_of(text, "endz:"), "links[1].endz"),
+        (line_of(text, "endz:"), "links[2].endz"),
         *((first + n, f"links[{11 + n}].ends") for n in range(12)),
+        (line_of(text, "disa:cn02"), "links[23].ends[1]"),
         (line_of(text, "[diesa:eth0"), "links[24].ends[0]"),
         (line_of(text, "layer9"), "channels[1].ends[0].hash_policy"),
     ]

@@ -91,6 +91,8 @@ def test_every_private_key_is_for_its_owner_alone(full: tuple[Site, Files]) -> N
     assert len(private) == 2 * sum(node.cluster is not None for node in full[0].nodes.values())
     assert {file.mode for file in private.values()} == {0o600}
     assert {path.rpartition("/")[2] for path in private} == {"ssh_host_ed25519_key", "id_ed25519"}
+    authorized = [file for path, file in full[1].items() if path.endswith("/authorized_keys")]
+    assert {file.mode for file in authorized} == {0o600}
 
 
 def test_only_what_is_run_is_executable(full: tuple[Site, Files]) -> None:
