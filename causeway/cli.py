@@ -17,6 +17,7 @@ from rich.table import Table
 
 from causeway import errors
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
+from causeway.lab.deploy import Deployment
 from causeway.labhost import artefacts, folders, needs, uml
 from causeway.model.load import load_site
 
@@ -66,6 +67,12 @@ def main(argv: list[str] | None = None) -> int:
     except Unsupported as error:
         err.print(f"skipped: {error}", markup=False)
         return errors.EXIT_NOTHING_RAN
+    except OSError as error:
+        err.print(str(error), markup=False)
+        return errors.EXIT_BAD_INPUT
+    except Exception:  # a mistake of ours is no verdict on anything
+        err.print_exception()
+        return errors.EXIT_LAB_BROKEN
 
 
 def inside() -> bool:
@@ -175,7 +182,7 @@ def up(
         from causeway.commands import up_inside
 
         with progress() as say:
-            up_inside(Path(lab), io_nodes, overlay, clock or "real", say, quiet=quiet)
+            up_inside(Deployment(Path(lab), io_nodes, overlay, clock or "real"), say, quiet=quiet)
         return
     begun = monotonic()
     site = load_site(topology_file(lab), io_nodes)
@@ -207,7 +214,7 @@ def up(
 
 def _what_next(name: str) -> None:
     err.print("Try next:")
-    err.print("  make lab-shell NODE=nsd01      then: cat /proc/net/bonding/bond0; nuttcp -w1m FEN-b")
+    err.print("  make lab-shell NODE=nsd01      then: cat /proc/net/bonding/bond0; ip route; ping FEN-b")
     err.print("  bin/causeway run channel_imbalance     the Redpaper's eight streams, judged")
     err.print(f"  make lab-graph; make lab-down  what {name} looks like; and its end")
 
@@ -299,6 +306,8 @@ def exec_(
     as_json: AsJson = False,
 ) -> None:
     """Run a command on nodes, side by side (`all`: on every node). Ends with the highest exit code."""
+    if words[-1] == "--json":  # as the last word it is ours, not the command's
+        words, as_json = words[:-1], True
     if "--" not in words or not words[: words.index("--")] or words[-1] == "--":
         raise BadInput("say which nodes and which command: causeway exec NODE... -- COMMAND...")
     if not inside():
@@ -315,7 +324,9 @@ def run(
     scenarios: Annotated[list[str] | None, typer.Argument(metavar="[SCENARIO]...", help="default: all")] = None,
     clock: Clock = None,
     seed: Annotated[int, typer.Option(help="fixes ports and all else that is drawn")] = 1,
-    lab: Annotated[str, typer.Option("--lab", help="a shipped lab's name, or a topology file")] = "jubl",
+    lab: Annotated[
+        str | None, typer.Option("--lab", help="bring up this one: a shipped lab's name, or a topology file")
+    ] = None,
     io_nodes: IoNodes = None,
     overlay: Overlay = None,
     as_json: AsJson = False,
@@ -323,35 +334,40 @@ def run(
 ) -> None:
     """Run scenarios and judge them; writes runs/ID/ (report.json, report.html, junit.xml).
 
-    In a lab that is up where there is one with this clock, else in one that is brought up for it and
-    ended afterwards. The default clock is that of the lab that is up, or else virtual.
+    In the lab that is up, where there is one and neither --lab, --io-nodes, --overlay nor another clock
+    is asked for; else in a lab of its own (default: jubl, virtual), which ends with the run.
     Exit codes: 0 all passed, 1 a check failed, 2 bad input, 3 lab broken, 4 nothing ran.
     """
+    from causeway.scenario.runner import load_all
+
+    load_all(scenarios or [])
     if inside():
         from causeway.commands import run_inside
 
         # a seeded lab host's clock starts on a fixed day: the day outside comes with the call
         when = datetime.fromisoformat(started) if started else datetime.now(UTC)
-        raise typer.Exit(run_inside(scenarios or [], seed, when, as_json=as_json))
-    from causeway.scenario.runner import load_all
-
-    load_all(scenarios or [])
-    site = load_site(topology_file(lab), io_nodes)
+        with progress() as say:
+            own = None if lab is None else Deployment(Path(lab), io_nodes, overlay, clock or "real")
+            raise typer.Exit(run_inside(scenarios or [], seed, when, own, say, as_json=as_json))
+    site = load_site(topology_file(lab or "jubl"), io_nodes)
     chosen, why = lab_host_for(clock)
     words = ["run", *(scenarios or []), "--seed", str(seed), *(["--json"] if as_json else [])]
     words += ["--started", datetime.now(UTC).isoformat(timespec="seconds")]
     if chosen == "native":
+        words += ["--lab", str(topology_file(lab or "jubl").resolve())]
         raise typer.Exit(_native(words, io_nodes, overlay, clock))
     present = uml.LabHost(folders.state() / site.name)
-    if clock in (None, "paced") and present.running():
+    wants_its_own = lab is not None or io_nodes is not None or overlay is not None or clock == "virtual"
+    if present.running() and not wants_its_own:
         raise typer.Exit(present.do(words))
     ensure_images()
     uml.sweep()
     clock = clock or "virtual"
     err.print(f"lab host: {chosen} ({why}); clock: {clock}", markup=False)
     with temporary_host(site.name, clock, seed) as host:
-        argv = hand_over(host, lab, io_nodes, overlay)
-        rc = host.do(["up", *argv, "--clock", clock, "--quiet"]) or host.do(words)
+        # one job for all: between two, an idle virtual clock would run on for as long as the machine likes
+        lab_file, *more = hand_over(host, lab or "jubl", io_nodes, overlay)
+        rc = host.do([*words, "--lab", lab_file, *more, "--clock", clock])
     raise typer.Exit(rc)
 
 
@@ -392,4 +408,4 @@ def graph(
     if as_json:
         print_json(as_data(site))
     else:
-        out.print(mermaid(site), markup=False)
+        sys.stdout.write(mermaid(site))

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,6 +12,7 @@ from rich.table import Table
 
 from causeway.errors import LabBroken
 from causeway.lab import clock, deploy
+from causeway.lab.deploy import Deployment
 from causeway.lab.lab import LABS, Lab
 from causeway.lab.status import status
 from causeway.process import run_all
@@ -25,23 +25,16 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-def up_inside(
-    topology: Path,
-    io_nodes: int | None,
-    own_files: Path | None,
-    which: str,
-    say: Callable[[str], None],
-    *,
-    quiet: bool,
-) -> None:
+def up_inside(wanted: Deployment, say: Callable[[str], None], *, quiet: bool) -> Lab:
     """Deploy, turn the clock to its pace, and show what is there."""
-    lab = deploy.up(topology, io_nodes, own_files, say)
-    if which == "paced":
+    lab = deploy.up(wanted, say)
+    if wanted.clock == "paced":
         clock.pace()
     if not quiet:
         show_status(status(lab))
     parts = ", ".join(f"{part} {seconds:.1f} s" for part, seconds in lab.bring_up_s.items())
     err.print(f"brought up in {sum(lab.bring_up_s.values()):.1f} s of wall time: {parts}")
+    return lab
 
 
 def down_inside(name: str | None) -> None:
@@ -113,11 +106,23 @@ def shell_inside(name: str | None, node: str) -> None:
     os.execvp("docker", ["docker", "exec", "-it", lab.container(node), "bash", "-l"])
 
 
-def run_inside(wanted: list[str], seed: int, started: datetime, *, as_json: bool) -> int:
-    """Run scenarios on the lab that is up; returns the exit code of the whole run."""
+def run_inside(
+    wanted: list[str],
+    seed: int,
+    started: datetime,
+    own: Deployment | None,
+    say: Callable[[str], None],
+    *,
+    as_json: bool,
+) -> int:
+    """Run scenarios on the lab that is up, or on one brought up for it; returns the run's exit code."""
     scenarios = load_all(wanted)
-    lab = Lab.find()
-    run = play_all(lab, scenarios, seed, started, err)
+    lab = Lab.find() if own is None else up_inside(own, say, quiet=True)
+    try:
+        run = play_all(lab, scenarios, seed, started, err)
+    finally:
+        if own is not None and not clock.is_uml():  # a UML lab host ends with its lab
+            deploy.down(lab)
     if as_json:
         sys.stdout.write(json.dumps(to_json(run), indent=2) + "\n")
     console.show(run, err if as_json else out)

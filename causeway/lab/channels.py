@@ -66,6 +66,6 @@ def parse_ovs_bond(end: ChannelEnd, text: str) -> ChannelState:
         end.name,
         "802.3ad",
         _field(text, "bond_mode"),
-        _field(text, "lacp_status") == "negotiated" and bool(members) and all(members.values()),
+        _field(text, "lacp_status") == "negotiated" and {m for m, up in members.items() if up} == set(end.members),
         members,
     )

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
@@ -46,13 +47,23 @@ def overlay(files: Files, folder: Path, nodes: list[str]) -> Files:
     return files | own
 
 
-def up(topology: Path, io_nodes: int | None, own_files: Path | None, progress: Callable[[str], None]) -> Lab:
+@dataclass(frozen=True)
+class Deployment:
+    """What to bring up: a topology file, how many I/O nodes (None: as it says), the user's own files."""
+
+    topology: Path
+    io_nodes: int | None
+    overlay: Path | None
+    clock: str
+
+
+def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
     """Deploy a site and wait until every node is up and every channel negotiated.
 
     What each part took, in seconds of wall time, is kept in the lab's lab.json. On failure, and when
     interrupted, what was started is taken down before the error is passed on.
     """
-    site = load_site(topology, io_nodes)
+    site = load_site(wanted.topology, wanted.io_nodes)
     lab = Lab(site, LABS / site.name)
     if lab.folder.exists():
         raise BadInput(f"{site.name} is up already; `causeway down {site.name}` ends it")
@@ -65,10 +76,10 @@ def up(topology: Path, io_nodes: int | None, own_files: Path | None, progress: C
         times[part] = round(watch.wall_s - sum(times.values()), 2)
 
     try:
-        shutil.copy(topology, lab.folder / "topology.yaml")
+        shutil.copy(wanted.topology, lab.folder / "topology.yaml")
         files = render(site, Secrets(site))
-        if own_files is not None:
-            files = overlay(files, own_files, list(site.nodes))
+        if wanted.overlay is not None:
+            files = overlay(files, wanted.overlay, list(site.nodes))
         write(files, lab.folder)
         _kernel_wide(site.topology.services.sysctl)
         took("render")
@@ -79,7 +90,7 @@ def up(topology: Path, io_nodes: int | None, own_files: Path | None, progress: C
         took("nodes")
         _wait_for_channels(lab, progress)
         took("channels")
-        (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": io_nodes, "bring_up_s": times}))
+        (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": wanted.io_nodes, "bring_up_s": times}))
     except BaseException:
         down(lab)
         raise
