@@ -11,6 +11,7 @@ from causeway.errors import BadInput, LabBroken
 from causeway.lab.channels import read_channel
 from causeway.lab.clock import Watch
 from causeway.lab.lab import LABS, Lab
+from causeway.lab.switching import deal_buckets
 from causeway.lab.wait import until
 from causeway.model.load import load_site
 from causeway.process import follow, run
@@ -89,6 +90,7 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         _wait_for_nodes(lab, progress)
         took("nodes")
         _wait_for_channels(lab, progress)
+        deal_buckets(lab)
         took("channels")
         (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": wanted.io_nodes, "bring_up_s": times}))
     except BaseException:

@@ -25,7 +25,7 @@ Socket = tuple[tuple[IPv4Address, int], tuple[IPv4Address, int], str]
 CONTROL_PORT = 5000
 #: How often nuttcp tells what it has transferred, and how long TCP gets to find its share, in seconds.
 INTERVAL_S = 0.25
-SETTLE_S = 0.25
+SETTLE_S = 1.0
 _LINE = re.compile(r"^.*?(?P<megabytes>[\d.]+) MB / +(?P<seconds>[\d.]+) sec = .*$", re.MULTILINE)
 _RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 
