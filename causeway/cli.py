@@ -243,6 +243,14 @@ def hand_over(host: uml.LabHost, lab: str, io_nodes: int | None, overlay: Path |
     return argv
 
 
+def hand_over_scenarios(host: uml.LabHost, names: list[str]) -> list[str]:
+    """Copy the user's own scenario files to where the lab host sees them; returns their names there."""
+    for name in names:
+        if name.endswith(".py"):
+            shutil.copy(name, host.share)
+    return [f"/share/{Path(name).name}" if name.endswith(".py") else name for name in names]
+
+
 def _keep_console(host: uml.LabHost) -> None:
     target = folders.runs() / "last-broken-console.log"
     shutil.copy(host.folder / "console", target)
@@ -351,15 +359,16 @@ def run(
             raise typer.Exit(run_inside(scenarios or [], seed, when, own, say, as_json=as_json))
     site = load_site(topology_file(lab or "jubl"), io_nodes)
     chosen, why = lab_host_for(clock)
-    words = ["run", *(scenarios or []), "--seed", str(seed), *(["--json"] if as_json else [])]
+    names = scenarios or []
+    words = ["--seed", str(seed), *(["--json"] if as_json else [])]
     words += ["--started", datetime.now(UTC).isoformat(timespec="seconds")]
     if chosen == "native":
         words += ["--lab", str(topology_file(lab or "jubl").resolve())]
-        raise typer.Exit(_native(words, io_nodes, overlay, clock))
+        raise typer.Exit(_native(["run", *names, *words], io_nodes, overlay, clock))
     present = uml.LabHost(folders.state() / site.name)
     wants_its_own = lab is not None or io_nodes is not None or overlay is not None or clock == "virtual"
     if present.running() and not wants_its_own:
-        raise typer.Exit(present.do(words))
+        raise typer.Exit(present.do(["run", *hand_over_scenarios(present, names), *words]))
     ensure_images()
     uml.sweep()
     clock = clock or "virtual"
@@ -367,8 +376,70 @@ def run(
     with temporary_host(site.name, clock, seed) as host:
         # one job for all: between two, an idle virtual clock would run on for as long as the machine likes
         lab_file, *more = hand_over(host, lab or "jubl", io_nodes, overlay)
-        rc = host.do([*words, "--lab", lab_file, *more, "--clock", clock])
+        own = hand_over_scenarios(host, names)
+        rc = host.do(["run", *own, *words, "--lab", lab_file, *more, "--clock", clock])
     raise typer.Exit(rc)
+
+
+@app.command()
+def bench(
+    lab: Topology = "jubl",
+    io_nodes: Annotated[str, typer.Option(help="sizes to measure, as numbers of I/O nodes")] = "8,32,64",
+    as_json: AsJson = False,
+) -> None:
+    """Measure bring-up, tear-down, memory and the eight streams, in virtual time; kept in runs/bench-*.json."""
+    if inside():
+        from causeway.commands import bench_inside
+
+        with progress() as say:
+            bench_inside(Deployment(Path(lab), int(io_nodes), None, "virtual"), say)
+        return
+    try:
+        sizes = [int(word) for word in io_nodes.split(",")]
+    except ValueError:
+        raise BadInput(f"--io-nodes {io_nodes}: give numbers with commas between, like 8,32,64") from None
+    sites = [load_site(topology_file(lab), size) for size in sizes]
+    ensure_images()
+    uml.sweep()
+    rows = []
+    for site, size in zip(sites, sizes, strict=True):
+        err.print(f"measuring {site.name} with {size} I/O nodes ({len(site.nodes)} nodes)")
+        begun = monotonic()
+        with temporary_host(site.name, "virtual", 1) as host:
+            argv = hand_over(host, lab, size, None)
+            rc = host.do(["bench", *argv])
+            if rc:
+                raise typer.Exit(rc)
+            rows.append(json.loads((host.share / "bench.json").read_text()) | {"io_nodes": size})
+        rows[-1]["whole_s"] = monotonic() - begun
+    folders.runs().mkdir(parents=True, exist_ok=True)
+    file = folders.runs() / f"bench-{datetime.now(UTC):%Y%m%d-%H%M%S}.json"
+    file.write_text(json.dumps(rows, indent=2) + "\n")
+    if as_json:
+        print_json(rows)
+    else:
+        show_bench(rows)
+    err.print(f"kept in {file}")
+
+
+def show_bench(rows: list[dict[str, Any]]) -> None:
+    """The measurements as a table: one column a size."""
+    table = Table("", *(f"{row['io_nodes']} I/O nodes" for row in rows))
+    lines: dict[str, Callable[[dict[str, Any]], str]] = {
+        "nodes, links": lambda r: f"{r['nodes']}, {r['links']}",
+        "first bring-up, s": lambda r: f"{r['first_up_s']:.1f}",
+        "bring-up, s": lambda r: f"{r['up_s']:.1f} ({r['up_s_per_node']:.2f} a node)",
+        "containerlab deploy by hand, s": lambda r: f"{r['by_hand_up_s']:.1f}",
+        "bring-up / by hand": lambda r: f"{r['up_over_by_hand']:.2f}",
+        "tear-down, s": lambda r: f"{r['down_s']:.1f}",
+        "containerlab destroy by hand, s": lambda r: f"{r['by_hand_down_s']:.1f}",
+        "memory, MiB": lambda r: f"{r['memory_mib']:.0f} ({r['memory_mib_per_node']:.0f} a node)",
+        "eight streams, Mbit/s": lambda r: f"{r['eight_streams']['mbit']:.0f}",
+        "wall s per virtual s": lambda r: f"{r['eight_streams']['wall_over_virtual']:.2f}",
+    }
+    for name, text in lines.items():
+        table.add_row(name, *(text(row) for row in rows))
+    out.print(table)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.table import Table
 
 from causeway.errors import LabBroken
 from causeway.lab import clock, deploy
+from causeway.lab.bench import measure
 from causeway.lab.deploy import Deployment
 from causeway.lab.lab import LABS, Lab
 from causeway.lab.status import status
@@ -127,3 +129,8 @@ def run_inside(
         sys.stdout.write(json.dumps(to_json(run), indent=2) + "\n")
     console.show(run, err if as_json else out)
     return run.exit_code
+
+
+def bench_inside(wanted: Deployment, say: Callable[[str], None]) -> None:
+    """Measure one size of site; the numbers go to the launcher's side as a file."""
+    Path("/share/bench.json").write_text(json.dumps(measure(wanted, say)))

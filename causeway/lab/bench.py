@@ -1,0 +1,86 @@
+"""Measure what a lab costs: bring-up, tear-down, memory, and wall time of the eight streams."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from causeway.lab import deploy, nuttcp
+from causeway.lab.clock import Watch
+from causeway.lab.deploy import Deployment
+from causeway.lab.lab import Lab
+from causeway.lab.nuttcp import Stream
+from causeway.process import run
+
+_SECONDS = 5.0
+T = TypeVar("T")
+
+
+def measure(wanted: Deployment, say: Callable[[str], None]) -> dict[str, Any]:
+    """One site size on this lab host: our bring-up beside `containerlab deploy` of the same file by hand.
+
+    The first bring-up reads everything from the image for the first time; it is reported (`first_up_s`)
+    and not compared. Seconds are of wall time, memory in MiB.
+    """
+    free_before = _available_mib()
+    first, first_s = _timed(lambda: deploy.up(wanted, say))
+    used_mib = free_before - _available_mib()
+    say("eight streams")
+    streams = _eight_streams(first)
+    files = first.folder
+    nodes, links = len(first.site.nodes), len(first.site.cables)
+
+    keep = Path("/run/causeway/by-hand")
+    run(["cp", "-r", str(files), str(keep)]).must()
+    _, down_s = _timed(lambda: deploy.down(first))
+
+    by_hand = Lab(first.site, keep)
+    say("containerlab deploy by hand")
+    _, hand_up_s = _timed(lambda: deploy.containerlab(by_hand, "deploy", say))
+    _, hand_down_s = _timed(lambda: deploy.containerlab(by_hand, "destroy", say))
+
+    again, up_s = _timed(lambda: deploy.up(wanted, say))
+    parts = again.bring_up_s
+    deploy.down(again)
+    return {
+        "nodes": nodes,
+        "links": links,
+        "first_up_s": first_s,
+        "up_s": up_s,
+        "up_parts_s": parts,
+        "down_s": down_s,
+        "up_s_per_node": up_s / nodes,
+        "by_hand_up_s": hand_up_s,
+        "by_hand_down_s": hand_down_s,
+        "up_over_by_hand": up_s / hand_up_s,
+        "memory_mib": used_mib,
+        "memory_mib_per_node": used_mib / nodes,
+        "eight_streams": streams,
+    }
+
+
+def _timed(action: Callable[[], T]) -> tuple[T, float]:
+    watch = Watch()
+    result = action()
+    return result, watch.wall_s
+
+
+def _available_mib() -> float:
+    """Memory that is not in use, page cache not counted as used."""
+    lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(lines["MemAvailable"].split()[0]) / 1024
+
+
+def _eight_streams(lab: Lab) -> dict[str, float]:
+    """Wall seconds per virtual second while eight streams run from the first server to eight I/O nodes."""
+    server = lab.nodes_of_role("server")[0]
+    peers = lab.nodes_of_role("ion")[:8]
+    streams = [
+        Stream(server, peer, lab.site.nodes[peer].interfaces["eth0"].address, peer, "t", 40000 + 100 * i, 5011 + 2 * i)
+        for i, peer in enumerate(peers)
+    ]
+    with nuttcp.servers(lab, peers), nuttcp.running(lab, streams, _SECONDS) as transmitting:
+        watch = Watch()
+        results = transmitting.results()
+        wall_s, virtual_s = watch.wall_s, watch.virtual_s
+    total = sum(result.rate_mbit for result in results)
+    return {"mbit": total, "wall_s": wall_s, "virtual_s": virtual_s, "wall_over_virtual": wall_s / virtual_s}

@@ -1,0 +1,113 @@
+"""Killed at any point, `causeway down` leaves nothing; and two labs at once do not disturb each other."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import REPO, Tool
+
+JUBL = REPO / "topologies" / "jubl.yaml"
+
+
+def leftovers(tool: Tool) -> list[str]:
+    """Processes that mention the tool's state folder, and what is in it."""
+    state = str(tool.folder / "state")
+    processes = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if state in command:
+                processes.append(f"{entry.name} {command[:200]}")
+    files = [str(p) for p in Path(state).iterdir()] if Path(state).exists() else []
+    return processes + files
+
+
+def mounts_and_loops() -> str:
+    loops = subprocess.run(["losetup", "-a"], capture_output=True, text=True, check=False).stdout
+    return Path("/proc/mounts").read_text() + loops
+
+
+@pytest.mark.parametrize(
+    ("words", "sign"),
+    [
+        (("up", "--io-nodes", "1"), "deploying"),
+        (("up", "--io-nodes", "1"), "creating"),
+        (("run", "single_stream", "--lab", "jubl", "--io-nodes", "2"), "single_stream: One"),
+    ],
+    ids=["booting", "deploying", "running"],
+)
+def test_sigkill_of_the_tool_and_then_down_leaves_nothing(tool: Tool, words: tuple[str, ...], sign: str) -> None:
+    before = mounts_and_loops()
+    running = tool.start(*words)
+    assert running.stdout is not None
+    for line in running.stdout:
+        if sign in line:
+            break
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    assert tool("down").returncode == 0
+    assert leftovers(tool) == []
+    assert mounts_and_loops() == before
+
+
+def test_a_run_that_is_killed_takes_its_lab_host_with_it(tool: Tool) -> None:
+    running = tool.start("run", "single_stream", "--lab", "jubl", "--io-nodes", "2")
+    assert running.stdout is not None
+    for line in running.stdout:
+        if "deploying" in line:
+            break
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait()
+    deadline = time.monotonic() + 10
+    while any("linux" in line for line in leftovers(tool)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [line for line in leftovers(tool) if "linux" in line]
+
+
+def test_down_twice_is_fine_and_so_is_down_without_a_lab(tool: Tool) -> None:
+    assert tool("down").returncode == 0
+    assert tool("down").returncode == 0
+    assert leftovers(tool) == []
+
+
+def test_a_killed_launcher_ends_its_kernel_and_down_clears_the_rest(tool: Tool) -> None:
+    assert tool("up", "--io-nodes", "1", "--quiet").returncode == 0
+    os.kill(int((tool.folder / "state" / "jubl" / "launcher").read_text()), signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while any("linux" in line for line in leftovers(tool)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [line for line in leftovers(tool) if "linux" in line]
+    assert tool("status").returncode == 2
+    assert tool("down").returncode == 0
+    assert leftovers(tool) == []
+
+
+def test_an_interrupt_during_up_cleans_up_by_itself(tool: Tool) -> None:
+    running = tool.start("up", "--io-nodes", "1")
+    assert running.stdout is not None
+    for line in running.stdout:
+        if "creating" in line:
+            break
+    os.kill(running.pid, signal.SIGINT)
+    assert running.wait(timeout=120) != 0
+    assert leftovers(tool) == []
+
+
+def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool, tool: Tool, tmp_path: Path) -> None:
+    site = tmp_path / "second.yaml"
+    site.write_text(JUBL.read_text().replace("lab: jubl", "lab: second"))
+    other = Tool(lab.folder)  # the same folders, as one user has them
+    assert other("up", str(site), "--io-nodes", "1", "--quiet").returncode == 0
+    first = json.loads(other("status", "--lab", "jubl", "--json").stdout)
+    second = json.loads(other("status", "--lab", "second", "--json").stdout)
+    assert (len(first["nodes"]), len(second["nodes"])) == (19, 12)
+    assert other("down", "second").returncode == 0
+    assert {n["state"] for n in lab.json("status", "--json")["nodes"]} == {"up"}
+    assert "second" not in str(leftovers(lab))

@@ -1,0 +1,82 @@
+"""Runs in virtual time: the shipped scenarios, their report, and that a seed repeats them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPO, Tool
+from test_jubl import stream_mbit
+
+JUBL = REPO / "topologies" / "jubl.yaml"
+
+
+@pytest.fixture(scope="module")
+def tool_and_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tool, Any]:
+    tool = Tool(tmp_path_factory.mktemp("virtual"))
+    return tool, tool.json("run", "--clock", "virtual", "--seed", "1", "--json")
+
+
+def test_every_shipped_scenario_passes(tool_and_run: tuple[Tool, Any]) -> None:
+    _, run = tool_and_run
+    assert {s["name"]: (s["verdict"], s["why"]) for s in run["scenarios"]} == {
+        "channel_imbalance": ("pass", ""),
+        "hash_policies": ("pass", ""),
+        "single_stream": ("pass", ""),
+    }
+    assert (run["lab"], run["lab_host"], run["clock"], run["seed"]) == ("jubl", "uml", "virtual", 1)
+
+
+def test_the_report_is_kept_as_json_page_and_junit(tool_and_run: tuple[Tool, Any]) -> None:
+    tool, run = tool_and_run
+    latest = tool.folder / "runs" / "latest"
+    assert json.loads((latest / "report.json").read_text()) == run
+    assert "<svg" in (latest / "report.html").read_text()
+    assert 'tests="3"' in (latest / "junit.xml").read_text()
+    assert "nuttcp" in (latest / "transcript.txt").read_text()
+
+
+def test_the_same_seed_gives_the_same_members_and_rates(tool_and_run: tuple[Tool, Any]) -> None:
+    tool, first = tool_and_run
+    second = tool.json("run", "channel_imbalance", "--lab", "jubl", "--seed", "1", "--json")
+    for one, other in zip(comparisons(first), comparisons(second), strict=True):
+        assert one["what"] == other["what"]
+        if one["unit"] == "Mbit/s":
+            # rates are told in steps of nuttcp's 64 KiB blocks, 0.1 % of a quarter second's data
+            assert other["measured"] == pytest.approx(one["measured"], rel=2e-3), one["what"]
+        elif one["unit"] != "bytes":  # how long streams overlap at their start differs by milliseconds
+            assert other["measured"] == one["measured"], one["what"]
+
+
+def comparisons(run: Any) -> list[Any]:
+    return list(run["scenarios"][0]["comparisons"])
+
+
+def test_a_scenario_whose_claim_is_wrong_fails_with_exit_code_1_and_keeps_evidence(tmp_path: Path) -> None:
+    tool = Tool(tmp_path)
+    wrong = tmp_path / "wrong_claim.py"
+    wrong.write_text(
+        '"""A claim that does not hold.\n\nClaim: nsd01 has five members.\n\nSource: none.\n"""\n\n\n'
+        "def play(stage):\n"
+        '    with stage.judge("nsd01 has five members"):\n'
+        '        text = stage.lab.on("nsd01", "cat", "/proc/net/bonding/bond0").must()\n'
+        '        stage.compare("members", 5, text.count("Slave Interface"), "members", 0)\n'
+    )
+    done = tool("run", str(wrong), "--lab", "jubl", "--io-nodes", "1")
+    assert done.returncode == 1, done.stderr
+    latest = tmp_path / "runs" / "latest"
+    assert "expected 5 members, measured 4" in (latest / "report.html").read_text()
+    assert "Slave Interface: eth5" in (latest / "evidence" / "wrong_claim" / "nsd01" / "bonding.txt").read_text()
+
+
+@pytest.mark.parametrize("clock", ["virtual", "paced"])
+def test_jumbo_frames_by_one_key_carry_990_mbit(tool: Tool, tmp_path: Path, clock: str) -> None:
+    site = tmp_path / "jumbo.yaml"
+    site.write_text(JUBL.read_text().replace("lab: jubl", "lab: jumbo").replace("mtu: 1500", "mtu: 9000"))
+    if clock == "paced":
+        assert tool("up", str(site), "--io-nodes", "1", "--quiet").returncode == 0
+        assert abs(stream_mbit(tool, "FEN", "FEN-b") / 990.04 - 1) < 0.001
+    else:
+        run = tool.json("run", "single_stream", "--lab", str(site), "--io-nodes", "2", "--json")
+        rates = {c["what"]: c["measured"] for c in comparisons(run)}
+        assert abs(rates["one stream, nsd01 transmits"] / 990.04 - 1) < 0.001

@@ -1,0 +1,55 @@
+"""`causeway shell` is a real terminal on a node: typed at through a pseudo-terminal, as a person would."""
+
+import os
+import pty
+import select
+import subprocess
+import time
+
+from conftest import CAUSEWAY, Tool
+
+
+class Typist:
+    """A person at a terminal in which a command runs."""
+
+    def __init__(self, argv: list[str], env: dict[str, str]) -> None:
+        self.screen, slave = pty.openpty()
+        self.process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True)
+        os.close(slave)
+        self.seen = ""
+
+    def wait_for(self, text: str, timeout_s: float = 30) -> None:
+        deadline = time.monotonic() + timeout_s
+        while text not in self.seen:
+            left = deadline - time.monotonic()
+            assert left > 0, f"{text!r} did not come; the screen: {self.seen!r}"
+            if select.select([self.screen], [], [], left)[0]:
+                self.seen += os.read(self.screen, 4096).decode(errors="replace")
+        self.seen = self.seen.split(text, 1)[1]
+
+    def type(self, keys: str) -> None:
+        os.write(self.screen, keys.encode())
+
+
+def test_a_shell_on_a_node_has_a_prompt_job_control_and_an_exit_code(lab: Tool) -> None:
+    typist = Typist([str(CAUSEWAY), "shell", "nsd01"], lab.env)
+    typist.wait_for("nsd01")
+    typist.type("tty; echo $((40 + 2))\r")
+    typist.wait_for("/dev/pts/")
+    typist.wait_for("42")
+    typist.type("sleep 1000\r")
+    time.sleep(1)
+    typist.type("\x1a")  # Ctrl-Z
+    typist.wait_for("Stopped")
+    typist.type("kill %1; wait; echo gone\r")
+    typist.wait_for("gone")
+    typist.type("exit 7\r")
+    assert typist.process.wait(timeout=30) == 7
+
+
+def test_a_shell_can_be_opened_again_and_again(lab: Tool) -> None:
+    for _ in range(6):  # more than there are serial lines
+        typist = Typist([str(CAUSEWAY), "shell", "SN"], lab.env)
+        typist.wait_for("SN")
+        typist.type("exit\r")
+        assert typist.process.wait(timeout=30) == 0
