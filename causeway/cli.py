@@ -376,8 +376,8 @@ def run(
     with temporary_host(site.name, clock, seed) as host:
         # one job for all: between two, an idle virtual clock would run on for as long as the machine likes
         lab_file, *more = hand_over(host, lab or "jubl", io_nodes, overlay)
-        own = hand_over_scenarios(host, names)
-        rc = host.do(["run", *own, *words, "--lab", lab_file, *more, "--clock", clock])
+        names = hand_over_scenarios(host, names)
+        rc = host.do(["run", *names, *words, "--lab", lab_file, *more, "--clock", clock])
     raise typer.Exit(rc)
 
 

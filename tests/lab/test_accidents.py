@@ -100,7 +100,7 @@ def test_an_interrupt_during_up_cleans_up_by_itself(tool: Tool) -> None:
     assert leftovers(tool) == []
 
 
-def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool, tool: Tool, tmp_path: Path) -> None:
+def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool, tmp_path: Path) -> None:
     site = tmp_path / "second.yaml"
     site.write_text(JUBL.read_text().replace("lab: jubl", "lab: second"))
     other = Tool(lab.folder)  # the same folders, as one user has them
