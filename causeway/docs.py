@@ -204,8 +204,8 @@ def _routes(site: Site) -> Iterator[list[str]]:
 
 def _services(site: Site) -> Iterator[list[str]]:
     services = site.topology.services
-    if services.dns:
-        yield ["DNS", f"{services.dns.server} serves {site.topology.domain} to every node"]
+    for dns in services.dns:
+        yield ["DNS", f"{dns.server} serves {site.topology.domain} to the nodes of {dns.cluster}"]
     if services.ntp:
         yield ["NTP", f"{services.ntp.server} gives the time to the other nodes of {services.ntp.cluster}"]
     for key, value in services.sysctl.items():

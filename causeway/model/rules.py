@@ -11,8 +11,10 @@ from causeway.model.topology import (
     LINUX_POLICIES,
     OVS_POLICIES,
     ChannelEnd,
+    Dns,
     Interface,
     Node,
+    Ntp,
     Route,
     Topology,
 )
@@ -80,23 +82,27 @@ def _references(topology: Topology) -> Iterator[Finding]:
             yield unknown(("io_nodes", "switch"), "node", pool.switch, topology.nodes)
         if pool.first not in (everywhere := site.locations(pool)):
             yield unknown(("io_nodes", "first"), "location", pool.first, everywhere)
-    if (dns := topology.services.dns) and dns.server not in topology.nodes:
-        yield unknown(("services", "dns", "server"), "node", dns.server, topology.nodes)
-    if ntp := topology.services.ntp:
-        if ntp.server not in topology.nodes:
-            yield unknown(("services", "ntp", "server"), "node", ntp.server, topology.nodes)
-        if ntp.cluster not in topology.clusters:
-            yield unknown(("services", "ntp", "cluster"), "cluster", ntp.cluster, topology.clusters)
+    for path, _, service in _services(topology):
+        if service.server not in topology.nodes:
+            yield unknown((*path, "server"), "node", service.server, topology.nodes)
+        if service.cluster not in topology.clusters:
+            yield unknown((*path, "cluster"), "cluster", service.cluster, topology.clusters)
+
+
+def _services(topology: Topology) -> Iterator[tuple[tuple[str | int, ...], str, Dns | Ntp]]:
+    for index, dns in enumerate(topology.services.dns):
+        yield ("services", "dns", index), "dns", dns
+    if topology.services.ntp:
+        yield ("services", "ntp"), "ntp", topology.services.ntp
 
 
 def _servers(topology: Topology) -> Iterator[Finding]:
     """Who serves others needs an address, and a DNS server a name that its zones can give."""
-    services = topology.services
-    for kind, service in (("dns", services.dns), ("ntp", services.ntp)):
-        node = topology.nodes.get(service.server) if service else None
-        if service is None or node is None:
+    for path, kind, service in _services(topology):
+        node = topology.nodes.get(service.server)
+        if node is None:
             continue
-        where, gone = ("services", kind, "server"), (f"{service.server}:*",)
+        where, gone = (*path, "server"), (f"{service.server}:*",)
         if not node.interfaces:
             yield Finding(where, f"{service.server} has no interface", "use a node that has one", gone)
         elif kind == "dns" and not next(iter(node.interfaces.values())).names:

@@ -111,9 +111,10 @@ class Channel(Thing):
 
 
 class Dns(Thing):
-    """Who serves the site's zone, forward and reverse, to every node."""
+    """Who answers for the site's zones, forward and reverse, to the nodes of one cluster."""
 
     server: str
+    cluster: str
 
 
 class Ntp(Thing):
@@ -126,7 +127,7 @@ class Ntp(Thing):
 class Services(Thing):
     """The site's network services and kernel tunables ("TCP/IP tuning")."""
 
-    dns: Dns | None = None
+    dns: list[Dns] = []
     ntp: Ntp | None = None
     sysctl: dict[str, StrictInt | str] = {}
 

@@ -187,8 +187,8 @@ def _cluster_files(site: Site, cluster: str, secrets: Secrets) -> Files:
     if services.sysctl:
         text = "".join(f"{key} = {value}\n" for key, value in services.sysctl.items())
         files["etc/sysctl.d/90-site.conf"] = File(text)
-    if services.dns is not None:
-        server = _first_leg(site, services.dns.server)
+    for dns in (dns for dns in services.dns if dns.cluster == cluster):
+        server = _first_leg(site, dns.server)
         text = f"search {site.topology.domain}\nnameserver {server.address}\n"
         files["etc/resolv.conf"] = File(text)
     return files
@@ -241,7 +241,7 @@ def _ssh_identity(site: Site, name: str, node: Node, secrets: Secrets, shared: F
 def _service_files(site: Site, name: str, node: Node) -> Files:
     files: Files = {}
     services = site.topology.services
-    if services.dns is not None and services.dns.server == name:
+    if any(dns.server == name for dns in services.dns):
         files |= _dns_files(site, name)
     if services.ntp is not None and (services.ntp.server == name or services.ntp.cluster == node.cluster):
         server = _first_leg(site, services.ntp.server)

@@ -345,22 +345,22 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
     ),
     "unknown servers of the services": (
         [
-            ("dns: {server: SN}", "dns: {server: SNN}"),
-            ("{server: SN, cluster: JUBL}", "{server: S, cluster: J}"),
+            ("- {server: SN, cluster: JUBL}", "- {server: SNN, cluster: JUBL}"),
+            ("ntp: {server: SN, cluster: JUBL}", "ntp: {server: S, cluster: J}"),
         ],
         [
-            ("dns: {", "services.dns.server: there is no node 'SNN'; did you mean SN?"),
+            ("- {server: SNN", "services.dns[1].server: there is no node 'SNN'; did you mean SN?"),
             ("ntp: {", "services.ntp.server: there is no node 'S'; did you mean SN?"),
             ("ntp: {", "services.ntp.cluster: there is no cluster 'J'; use one of JUBL, JUMP"),
         ],
     ),
     "server without an interface": (
-        [("dns: {server: SN}", "dns: {server: zam870}")],
-        [("dns: {", "services.dns.server: zam870 has no interface; use a node that has one")],
+        [("- {server: SN, cluster: JUBL}", "- {server: zam870, cluster: JUBL}")],
+        [("- {server: zam870", "services.dns[1].server: zam870 has no interface; use a node that has one")],
     ),
     "DNS server without a name": (
         [("names: [SN-b, SN]", "names: []")],
-        [("dns: {", "services.dns.server: the first interface of SN has no name; give it one in `names`")],
+        [("- {server: SN, c", "services.dns[1].server: the first interface of SN has no name; give it one in `names`")],
     ),
     "gateway in none of the node's networks": (
         [("- {to: b, via: 10.1.44.1}", "- {to: b, via: 10.2.64.1}")],
