@@ -363,7 +363,8 @@ def run(
     words = ["--seed", str(seed), *(["--json"] if as_json else [])]
     words += ["--started", datetime.now(UTC).isoformat(timespec="seconds")]
     if chosen == "native":
-        words += ["--lab", str(topology_file(lab or "jubl").resolve())]
+        if lab is not None:
+            words += ["--lab", str(topology_file(lab).resolve())]
         raise typer.Exit(_native(["run", *names, *words], io_nodes, overlay, clock))
     present = uml.LabHost(folders.state() / site.name)
     wants_its_own = lab is not None or io_nodes is not None or overlay is not None or clock == "virtual"

@@ -1,5 +1,6 @@
 """Where Open vSwitch sends frames, as its datapath counts them."""
 
+import codecs
 import json
 import re
 import socket
@@ -72,13 +73,14 @@ def _unixctl(lab: Lab, switch: str, calls: Sequence[tuple[str, ...]]) -> None:
 
 def json_objects(stream: socket.socket) -> Iterator[dict[str, Any]]:
     """The JSON objects that come from a socket, with nothing between them."""
-    decoder, text = json.JSONDecoder(), ""
+    characters, decoder, text = codecs.getincrementaldecoder("utf-8")(), json.JSONDecoder(), ""
     while data := stream.recv(65536):
-        text += data.decode()
-        try:
-            found, end = decoder.raw_decode(text)
-        except json.JSONDecodeError:
-            continue
-        text = text[end:]
-        yield found
+        text += characters.decode(data)
+        while text:
+            try:
+                found, end = decoder.raw_decode(text)
+            except json.JSONDecodeError:  # the rest of it is still to come
+                break
+            text = text[end:]
+            yield found
     raise LabBroken("ovs-vswitchd hung up")

@@ -213,7 +213,7 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         ],
     ),
     "Linux policy at a switch": (
-        [(f"{NSD01_PORTS}, hash_policy: balance-tcp", f"{NSD01_PORTS}, hash_policy: layer2")],
+        [(f"{NSD01_PORTS}, hash_policy: balance-slb", f"{NSD01_PORTS}, hash_policy: layer2")],
         [
             (
                 "name: nsd01, members",

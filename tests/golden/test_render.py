@@ -150,11 +150,14 @@ def test_every_address_of_288_io_nodes_is_one_nodes_own_and_inside_its_network(
     assert not {int(address) & 0xFF for address in ions} & {0, 255}
 
 
-def zone_records(files: Files, kind: str) -> list[tuple[str, str]]:
-    """(fully qualified name, value) of every record of a kind in SN's zones."""
+NAME_SERVERS = {"nsd01": "JUMP", "SN": "JUBL"}
+
+
+def zone_records(files: Files, server: str, kind: str) -> list[tuple[str, str]]:
+    """(fully qualified name, value) of every record of a kind in a name server's zones."""
     records = []
     for path, file in files.items():
-        if "/etc/bind/db." in path:
+        if path.startswith(f"nodes/{server}/etc/bind/db."):
             zone = path.rpartition("/db.")[2]
             for line in file.text.splitlines():
                 words = line.split()
@@ -163,25 +166,52 @@ def zone_records(files: Files, kind: str) -> list[tuple[str, str]]:
     return records
 
 
+@pytest.mark.parametrize("server", NAME_SERVERS)
 @pytest.mark.parametrize("which", ["jubl", "full"])
-def test_every_name_resolves_forward_and_every_address_back(which: str, request: pytest.FixtureRequest) -> None:
+def test_every_name_resolves_forward_and_every_address_back(
+    which: str, server: str, request: pytest.FixtureRequest
+) -> None:
     site, files = request.getfixturevalue(which)
-    forward = dict(zone_records(files, "A"))
-    back = dict(zone_records(files, "PTR"))
-    assert len(forward) == len(zone_records(files, "A"))
-    assert len(back) == len(zone_records(files, "PTR"))
+    forward = dict(zone_records(files, server, "A"))
+    back = dict(zone_records(files, server, "PTR"))
+    assert len(forward) == len(zone_records(files, server, "A"))
+    assert len(back) == len(zone_records(files, server, "PTR"))
     legs = [leg for node in site.nodes.values() for leg in node.interfaces.values()]
     assert forward == {f"{n}.site.example.": str(leg.address) for leg in legs for n in leg.names}
     assert back == {f"{leg.address.reverse_pointer}.": f"{leg.names[0]}.site.example." for leg in legs}
     assert all(forward[back[f"{leg.address.reverse_pointer}."]] == str(leg.address) for leg in legs)
 
 
-def test_every_zone_that_named_serves_is_rendered(full: tuple[Site, Files]) -> None:
+@pytest.mark.parametrize("server", NAME_SERVERS)
+def test_every_zone_that_named_serves_is_rendered(server: str, full: tuple[Site, Files]) -> None:
     _, files = full
-    named = files["nodes/SN/etc/bind/named.conf"].text
+    named = files[f"nodes/{server}/etc/bind/named.conf"].text
     zones = re.findall(r'zone "([^"]+)" \{ type primary; file "([^"]+)"; \};', named)
-    assert {f"nodes/SN{file}" for _, file in zones} == {path for path in files if "/etc/bind/db." in path}
+    rendered_zones = {path for path in files if path.startswith(f"nodes/{server}/etc/bind/db.")}
+    assert {f"nodes/{server}{file}" for _, file in zones} == rendered_zones
     assert len(zones) == 1 + 1 + 1 + 4  # the domain, f, m, and a /22 in four parts
+
+
+def test_no_other_node_has_zones(full: tuple[Site, Files]) -> None:
+    assert {path.split("/")[1] for path in full[1] if "/etc/bind/" in path} == set(NAME_SERVERS)
+
+
+def test_each_zone_names_the_server_that_it_stands_on(full: tuple[Site, Files]) -> None:
+    for server in NAME_SERVERS:
+        for path, file in full[1].items():
+            if path.startswith(f"nodes/{server}/etc/bind/db."):
+                assert re.findall(r"\tIN\tNS\t(\S+)", file.text) == [f"{server}.site.example."], path
+
+
+def test_each_node_asks_its_own_clusters_name_server(full: tuple[Site, Files]) -> None:
+    site, files = full
+    asks = {
+        name: files[f"nodes/{name}/etc/resolv.conf"].text.split("nameserver ")[1].strip()
+        for name, node in site.nodes.items()
+        if node.cluster is not None
+    }
+    address = {"JUMP": "10.1.33.202", "JUBL": "10.2.64.220"}  # nsd01f, SN-b
+    assert asks == {name: address[node.cluster] for name, node in site.nodes.items() if node.cluster is not None}
 
 
 def test_the_zones_name_server_has_an_address_also_when_its_first_name_is_another(tmp_path: Path) -> None:
@@ -193,11 +223,24 @@ def test_the_zones_name_server_has_an_address_also_when_its_first_name_is_anothe
     assert "\nSN-b\tIN\tA\t10.2.64.220\n" in zone
 
 
+def test_a_switch_can_hash_addresses_and_ports_at_one_channel(tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    end = "members: [SN-1, SN-2], hash_policy: "
+    file.write_text(TOPOLOGY.read_text().replace(f"{end}balance-slb", f"{end}balance-tcp"))
+    _, files = rendered(topology=file)
+    switch = files["nodes/zam870/etc/openvswitch/switch"].text
+    modes = re.findall(r"add-bond br-b (\S+) .*?bond_mode=(\S+)", switch, re.DOTALL)
+    assert dict(modes) == dict.fromkeys(("nsd01", "nsd02", "nsd03", "nsd04", "FEN"), "balance-slb") | {
+        "SN": "balance-tcp"
+    }
+
+
 def test_hosts_says_the_same_as_dns(full: tuple[Site, Files]) -> None:
     _, files = full
     lines = files["nodes/nsd01/etc/hosts"].text.splitlines()
     hosts = {f"{name}.": line.split()[0] for line in lines for name in line.split()[1:] if "." in name}
-    assert hosts == dict(zone_records(files, "A"))
+    for server in NAME_SERVERS:
+        assert hosts == dict(zone_records(files, server, "A"))
 
 
 def test_all_io_nodes_share_one_host_key_and_others_have_their_own(full: tuple[Site, Files]) -> None:

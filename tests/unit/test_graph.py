@@ -45,7 +45,7 @@ def test_a_channel_has_both_ends_with_members_and_policies() -> None:
     assert as_data(JUBL)["channels"][5] == {
         "ends": [
             {"node": "FEN", "name": "bond0", "members": ["eth6", "eth7"], "hash_policy": "layer2"},
-            {"node": "zam870", "name": "FEN", "members": ["FEN-1", "FEN-2"], "hash_policy": "balance-tcp"},
+            {"node": "zam870", "name": "FEN", "members": ["FEN-1", "FEN-2"], "hash_policy": "balance-slb"},
         ],
         "network": "b",
         "rate_mbit": 1000,
@@ -75,8 +75,8 @@ def test_each_cluster_is_a_subgraph_and_switches_and_the_router_stand_outside() 
 
 def test_a_channel_is_one_thick_edge_with_both_policies() -> None:
     text = mermaid(JUBL)
-    assert '    n_nsd01 ===|"b, 4 x 1 Gbit/s<br>layer3+4 / balance-tcp"| n_zam870\n' in text
-    assert '    n_FEN ===|"b, 2 x 1 Gbit/s<br>layer2 / balance-tcp"| n_zam870\n' in text
+    assert '    n_nsd01 ===|"b, 4 x 1 Gbit/s<br>layer3+4 / balance-slb"| n_zam870\n' in text
+    assert '    n_FEN ===|"b, 2 x 1 Gbit/s<br>layer2 / balance-slb"| n_zam870\n' in text
     assert text.count("===") == 6
 
 

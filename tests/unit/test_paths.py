@@ -50,7 +50,7 @@ def test_a_write_is_decided_by_the_client_and_then_by_the_switch() -> None:
     ends = [segment.decided_by for segment in hop.segments]
     assert [(end.node, end.name, end.hash_policy) for end in ends if end] == [
         ("FEN", "bond0", "layer2"),
-        ("zam870", "nsd02", "balance-tcp"),
+        ("zam870", "nsd02", "balance-slb"),
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_read_is_decided_by_the_server_and_then_by_the_switch() -> None:
     ends = [segment.decided_by for segment in hop.segments]
     assert [(end.node, end.name, end.hash_policy) for end in ends if end] == [
         ("nsd02", "bond0", "layer3+4"),
-        ("zam870", "FEN", "balance-tcp"),
+        ("zam870", "FEN", "balance-slb"),
     ]
 
 

@@ -1,6 +1,14 @@
-"""Where a switch sends frames, read from what `ovs-appctl dpctl/dump-flows --names` prints."""
+"""Where a switch sends frames, read from `ovs-appctl dpctl/dump-flows --names`; answers of its control socket."""
 
-from causeway.lab.switching import parse_flows
+import json
+import random
+import socket
+from itertools import accumulate, pairwise
+
+import pytest
+
+from causeway.errors import LabBroken
+from causeway.lab.switching import json_objects, parse_flows
 
 ION = "R00-M0-NC-3"
 
@@ -73,3 +81,58 @@ def test_floods_and_flows_to_nowhere_do_not_count() -> None:
 
 def test_a_pair_of_ports_without_a_flow_has_carried_nothing() -> None:
     assert parse_flows("")[ION, "nsd01-1"] == 0
+
+
+#: Of JSON-RPC's form; with braces in a text, an object in an object, and characters of several bytes.
+ANSWERS = [
+    {"id": 0, "result": "", "error": None},
+    {"id": 1, "result": 'a } and a { and a " and a \\', "error": None},
+    {"id": 2, "result": None, "error": {"text": "no such bond: größer, 桥", "deep": {"er": [1, {}]}}},
+    {},
+    {"id": 3, "result": "done\n", "error": None},
+]
+PARTS = [json.dumps(answer, ensure_ascii=False).encode() for answer in ANSWERS]
+WIRE = b"".join(PARTS)
+ENDS = list(accumulate(map(len, PARTS)))
+
+
+def in_steps_of(size: int) -> list[int]:
+    return list(range(size, len(WIRE), size))
+
+
+def at_random(seed: int) -> list[int]:
+    dice = random.Random(seed)
+    return sorted(dice.sample(range(1, len(WIRE)), dice.randrange(12)))
+
+
+CUTS = [in_steps_of(1), in_steps_of(2), in_steps_of(7), in_steps_of(50), ENDS[:-1], ENDS[1:4:2], [ENDS[0] + 1], []]
+CUTS += [at_random(seed) for seed in range(20)]
+
+
+# a stream may join what was sent piece by piece; of a packet socket each recv gives one piece
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_SEQPACKET], ids=["stream", "packets"])
+@pytest.mark.parametrize("cuts", CUTS, ids=lambda cuts: f"{len(cuts)}-cuts")
+def test_each_object_comes_as_soon_as_it_is_whole_however_split_and_joined(
+    cuts: list[int], kind: socket.SocketKind
+) -> None:
+    here, there = socket.socketpair(socket.AF_UNIX, kind)
+    with here, there:
+        here.settimeout(2)  # waiting for more when an object is there already would end in TimeoutError
+        objects = json_objects(here)
+        found = []
+        for begin, end in pairwise([0, *cuts, len(WIRE)]):
+            there.sendall(WIRE[begin:end])
+            while len(found) < sum(e <= end for e in ENDS):
+                found.append(next(objects))
+        assert found == ANSWERS
+
+
+def test_when_the_other_end_hangs_up_whole_objects_come_and_then_an_error() -> None:
+    here, there = socket.socketpair()
+    with here:
+        there.sendall(PARTS[0] + PARTS[1] + PARTS[2][:-1])
+        there.close()
+        objects = json_objects(here)
+        assert [next(objects), next(objects)] == ANSWERS[:2]
+        with pytest.raises(LabBroken, match="hung up"):
+            next(objects)
