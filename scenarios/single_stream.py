@@ -21,8 +21,11 @@ def play(stage: Stage) -> None:
     wire = tcp_goodput_mbit(1000, stage.site.topology.networks["b"].mtu)
     pair = [(name, "b") for name in stage.lab.nodes_of_role("ion")[:2]]
 
+    # the end that sends to the other: nsd01's own, or the switch's
+    sending = {"t": server, "r": end_of(stage, "zam870", "nsd01")}
+
     def one_stream(direction: str) -> float:
-        alone = measure(stage, server, draw(stage, server, [("FEN", "b")], direction))
+        alone = measure(stage, sending[direction], draw(stage, server, [("FEN", "b")], direction))
         return next(iter(alone.measured.values())).rate_mbit
 
     with stage.healthy("one stream from nsd01 to FEN, and one back, carry the wire's own rate"):

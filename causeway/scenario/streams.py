@@ -150,11 +150,13 @@ def _members_seen(
             for port in (device for node, device in plugged if node == peer):
                 for device, member in own.items():
                     pair = (port, device) if mine is channel else (device, port)
-                    if flows[pair] - earlier.get(pair, 0) > _TELLING:
+                    before = earlier.get(pair, 0)
+                    # a flow that was idle for 10 s is gone from the datapath, and counts from 0 again
+                    if flows[pair] - (before if flows[pair] >= before else 0) > _TELLING:
                         seen[label] = member
         return ", ".join(label for label in peers if label not in seen)
 
-    until(f"{mine.node} has a flow for every stream of {theirs.node}", missing, deadline_s=SECONDS / 2)
+    until(f"{mine.node} has a flow for every stream of {theirs.node}", missing, deadline_s=SECONDS / 2, poll_s=0.5)
     return seen
 
 
