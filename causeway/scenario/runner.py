@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import random
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -59,7 +60,8 @@ def play(scenario: Scenario, lab: Lab, seed: int) -> ScenarioResult:
 
     A file that ends without having judged anything fails: silence is no pass.
     """
-    stage = Stage(lab, seed)
+    # of the name, too: two scenarios in one lab must not draw the same ports, which rest after use
+    stage = Stage(lab, random.Random(f"{seed} {scenario.name}"))
     watch = Watch()
     verdict, why = _verdict(scenario, stage)
     try:

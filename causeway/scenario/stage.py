@@ -17,10 +17,10 @@ class Stage:
     undone, last change first.
     """
 
-    def __init__(self, lab: Lab, seed: int) -> None:
+    def __init__(self, lab: Lab, dice: random.Random) -> None:
         self.lab = lab
         self.site = lab.site
-        self.random = random.Random(seed)
+        self.random = dice
         self.steps: list[Step] = []
         self.comparisons: list[Comparison] = []
         self.exhibits: list[Exhibit] = []
