@@ -109,8 +109,7 @@ def measure(
     """Run streams and see which member of the channel's end each takes, and what the members send."""
     lab = stage.lab
     before = sent_bytes(lab, channel.node, channel.members)
-    switch = _switch(stage, channel)
-    flows = forwarded(lab, switch)
+    flows = forwarded(lab, _switch_first(stage, channel)[0].node)
     with (
         engine.at_rest(),
         nuttcp.servers(lab, list(dict.fromkeys(s.server for s in streams))),
@@ -125,10 +124,10 @@ def measure(
     return Outcome(channel, expected, measured, observed, sent)
 
 
-def _switch(stage: Stage, channel: ChannelEnd) -> str:
-    """The channel's end that is a switch."""
+def _switch_first(stage: Stage, channel: ChannelEnd) -> tuple[ChannelEnd, ChannelEnd]:
+    """Both ends of a channel, the switch's first."""
     other = next(b for _, a, b in stage.site.channel_ends() if a == channel)
-    return channel.node if stage.site.nodes[channel.node].switch else other.node
+    return (channel, other) if stage.site.nodes[channel.node].switch else (other, channel)
 
 
 def _members_seen(
@@ -139,8 +138,7 @@ def _members_seen(
     peers = {s.label: s.server for s in streams}
     if len(set(peers.values())) < len(streams):
         return {}
-    other = next(b for _, a, b in site.channel_ends() if a == channel)
-    mine, theirs = (channel, other) if site.nodes[channel.node].switch else (other, channel)
+    mine, theirs = _switch_first(stage, channel)
     own = dict(zip(mine.members, channel.members, strict=True))  # the switch's port -> this end's member
     plugged = [(p.node, q.device) for c in site.cables for p, q in (c.ends, c.ends[::-1]) if q.node == mine.node]
     seen: dict[str, str] = {}
@@ -212,7 +210,7 @@ def judge(stage: Stage, title: str, outcome: Outcome) -> None:
             share = round(100 * sent / total)
             stage.compare(f"{title}: idle {device}, part of the bytes", 0, share, "%", 0)
         bars.append(Bar(f"{device}: {', '.join(labels) or '-'}", due / 1e6, sent / 1e6))
-    capacity = 1e6 * SECONDS / 8 * 1000 / 1e6
+    capacity = 1000 / 8 * SECONDS  # MB that a link of 1000 Mbit/s carries
     stage.show(Bars(f"{title}: sent by {channel.node} through {channel.name}", "MB", capacity, bars))
     stage.show(_table(title, outcome))
     lines = sorted(m.line for m in outcome.measured.values())
