@@ -80,7 +80,8 @@ def run(
 def follow(argv: Sequence[str], on_line: Callable[[str], None], *, log: Path, env: Mapping[str, str]) -> int:
     """Run a long command, its output line by line into a log and to on_line; returns its exit code.
 
-    An interrupt (Ctrl-C) ends the command and all that it started before it is passed on.
+    An interrupt (Ctrl-C) ends the command and all that it started before it is passed on; a SIGKILL of
+    this process ends them, too.
     """
     with log.open("a") as out:
         child = subprocess.Popen(
@@ -88,6 +89,11 @@ def follow(argv: Sequence[str], on_line: Callable[[str], None], *, log: Path, en
             text=True, errors="replace", env=dict(env), start_new_session=True,
         )  # fmt: skip
         assert child.stdout is not None
+        # reads to its end a pipe that closes when this process is gone, however it went
+        watchman = subprocess.Popen(
+            ["/bin/sh", "-c", 'read -r _; kill -9 "-$1"', "sh", str(child.pid)],
+            stdin=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
         try:
             for line in child.stdout:
                 out.write(line)
@@ -98,6 +104,9 @@ def follow(argv: Sequence[str], on_line: Callable[[str], None], *, log: Path, en
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
             raise
+        finally:
+            watchman.kill()
+            watchman.wait()
 
 
 def start(argv: Sequence[str], *, session: bool = True) -> "Background":

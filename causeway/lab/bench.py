@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from causeway.lab import deploy, engine, nuttcp
+from causeway.lab import deploy, nuttcp
 from causeway.lab.clock import Watch
 from causeway.lab.deploy import Deployment
 from causeway.lab.lab import Lab
@@ -78,7 +78,7 @@ def _eight_streams(lab: Lab) -> dict[str, float]:
         Stream(server, peer, lab.site.nodes[peer].interfaces["eth0"].address, peer, "t", 40000 + 100 * i, 5011 + 2 * i)
         for i, peer in enumerate(peers)
     ]
-    with engine.at_rest(), nuttcp.servers(lab, peers), nuttcp.running(lab, streams, _SECONDS) as transmitting:
+    with nuttcp.servers(lab, peers), nuttcp.running(lab, streams, _SECONDS) as transmitting:
         watch = Watch()
         results = transmitting.results()
         wall_s, virtual_s = watch.wall_s, watch.virtual_s

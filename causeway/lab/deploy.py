@@ -33,19 +33,12 @@ def write(files: Files, folder: Path) -> None:
         target.chmod(file.mode)
 
 
-def overlay(files: Files, folder: Path, nodes: list[str]) -> Files:
-    """The rendered files with the user's own in their place: folder/NODE/PATH is NODE's /PATH."""
-    from causeway.render.files import File
-
-    problems = [d.name for d in sorted(folder.iterdir()) if d.name not in nodes]
-    if problems:
-        raise BadInput(f"{folder}: {', '.join(problems)}: no such node; name its folders like nodes")
-    own = {
-        f"nodes/{path.relative_to(folder)}": File(path.read_text(), path.stat().st_mode & 0o777)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
-    return files | own
+def overlay(nodes: Path, folder: Path) -> None:
+    """Put the user's own files into written ones' place: folder/NODE/PATH is NODE's /PATH."""
+    strangers = [d.name for d in sorted(folder.iterdir()) if not (nodes / d.name).is_dir()]
+    if strangers:
+        raise BadInput(f"{folder}: {', '.join(strangers)}: no such node; name its folders like nodes")
+    shutil.copytree(folder, nodes, symlinks=True, dirs_exist_ok=True)
 
 
 @dataclass(frozen=True)
@@ -79,9 +72,9 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
     try:
         shutil.copy(wanted.topology, lab.folder / "topology.yaml")
         files = render(site, Secrets(site))
-        if wanted.overlay is not None:
-            files = overlay(files, wanted.overlay, list(site.nodes))
         write(files, lab.folder)
+        if wanted.overlay is not None:
+            overlay(lab.folder / "nodes", wanted.overlay)
         _kernel_wide(site.topology.services.sysctl)
         took("render")
         progress(f"deploying {len(site.nodes)} nodes and {len(site.cables)} links")

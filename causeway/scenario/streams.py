@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from causeway.lab import engine, nuttcp
+from causeway.lab import nuttcp
 from causeway.lab.counters import difference, sent_bytes
 from causeway.lab.nuttcp import Measured, Stream
 from causeway.lab.switching import forwarded
@@ -111,7 +111,6 @@ def measure(
     before = sent_bytes(lab, channel.node, channel.members)
     flows = forwarded(lab, _switch_first(stage, channel)[0].node)
     with (
-        engine.at_rest(),
         nuttcp.servers(lab, list(dict.fromkeys(s.server for s in streams))),
         nuttcp.running(lab, streams, SECONDS) as transmitting,
     ):
