@@ -7,9 +7,14 @@ SEED ?= 1
 causeway := bin/causeway
 python := $(causeway) python
 io_nodes := $(if $(IO_NODES),--io-nodes $(IO_NODES))
+service_node := causeway/render/service_node
 shell_files := bin/causeway images/install-packages images/kernel/build images/containerlab/build \
-	images/base/build images/base/customize images/base/node-init images/labhost/build \
-	images/labhost/labhost-init images/labhost/initrd-init .ci/run
+	images/base/build images/base/customize images/base/node-init images/base/adapters \
+	images/ionode/build images/ionode/start images/ionode/boot images/labhost/build \
+	images/labhost/labhost-init images/labhost/initrd-init .ci/run \
+	$(shell find $(service_node)/usr $(service_node)/etc/init.d -type f)
+start_scripts := $(shell find $(service_node)/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
+	-o -name udhcpc.script -o -name rc.status)
 
 .PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios test lint unit lab-test bench docs clean
 
@@ -45,7 +50,8 @@ lint: ## ruff, mypy --strict, shellcheck, shfmt, hadolint
 	@$(python) -m ruff format --check .
 	@$(python) -m mypy
 	@$(python) -c 'import os, sys; os.execvp("shellcheck", sys.argv[1:])' shellcheck $(shell_files)
-	@$(python) -c 'import os, sys; os.execvp("shfmt", sys.argv[1:])' shfmt -d $(shell_files)
+	@$(python) -c 'import os, sys; os.execvp("shellcheck", sys.argv[1:])' shellcheck -s dash -e SC1091 $(start_scripts)
+	@$(python) -c 'import os, sys; os.execvp("shfmt", sys.argv[1:])' shfmt -d $(shell_files) $(start_scripts)
 	@$(python) -c 'import os, sys; os.execvp("hadolint", sys.argv[1:])' hadolint images/base/Dockerfile
 	@echo "lint: clean"
 

@@ -147,7 +147,7 @@ def doctor(as_json: AsJson = False) -> None:
 def build() -> None:
     """Build and cache what a lab host is made of (`up` and `run` do it where it is missing)."""
     ensure_images()
-    for artefact in (artefacts.KERNEL, artefacts.CONTAINERLAB, artefacts.NODE, artefacts.LABHOST):
+    for artefact in artefacts.ALL:
         err.print(f"{artefact.about}: {artefact.folder}")
 
 
@@ -465,6 +465,20 @@ def shell(node: str, lab: LabName = None) -> None:
     from causeway.commands import shell_inside
 
     shell_inside(lab, node)
+
+
+@app.command()
+def console(
+    node: str,
+    lab: LabName = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="go on until interrupted")] = False,
+) -> None:
+    """Show an I/O node's console since it was last switched on."""
+    if not inside():
+        raise typer.Exit(the_host(lab).do(["console", node, *(["--follow"] if follow else [])]))
+    from causeway.commands import console_inside
+
+    console_inside(lab, node, follow=follow)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from causeway.errors import LabBroken
+from causeway.errors import BadInput
 from causeway.lab import clock, deploy
 from causeway.lab.bench import measure
 from causeway.lab.deploy import Deployment
@@ -103,9 +103,18 @@ def shell_inside(name: str | None, node: str) -> None:
     """Become a shell on a node, on this process's terminal."""
     lab = Lab.find(name)
     lab.check_known([node])
-    if lab.state(node) == "down":
-        raise LabBroken(f"node {node} does not run")
-    os.execvp("docker", ["docker", "exec", "-it", lab.container(node), "bash", "-l"])
+    os.execvp("docker", lab.terminal(node))
+
+
+def console_inside(name: str | None, node: str, *, follow: bool) -> None:
+    """Print what an I/O node's console shows, and with follow go on until interrupted."""
+    lab = Lab.find(name)
+    if node not in lab.nodes_of_role("ion"):
+        raise BadInput(f"{node} has no console; the I/O nodes have: {', '.join(lab.nodes_of_role('ion'))}")
+    log = lab.folder / "service" / "logs" / f"{node}.log"
+    if not log.exists():
+        raise BadInput(f"{node} has not been switched on yet")
+    os.execvp("tail", ["tail", "-n", "+1", *(["-F"] if follow else []), str(log)])
 
 
 def run_inside(

@@ -30,7 +30,7 @@ def is_even(counts: list[int]) -> bool:
 
 def play(stage: Stage) -> None:
     server = end_of(stage, "nsd01", "zam870")
-    io_nodes = [(name, "b") for name in stage.lab.nodes_of_role("ion")[:8]]
+    io_nodes = [(name, "b") for name in stage.lab.booted_io_nodes()[:8]]
     wire = tcp_goodput_mbit(1000, stage.site.topology.networks["b"].mtu)
 
     with stage.healthy("one stream from nsd01 to FEN carries what a link carries"):

@@ -19,7 +19,7 @@ WIRE_WHY = "a lone stream on a shaped link has nothing to lose"
 def play(stage: Stage) -> None:
     server = end_of(stage, "nsd01", "zam870")
     wire = tcp_goodput_mbit(1000, stage.site.topology.networks["b"].mtu)
-    pair = [(name, "b") for name in stage.lab.nodes_of_role("ion")[:2]]
+    pair = [(name, "b") for name in stage.lab.booted_io_nodes()[:2]]
 
     # the end that sends to the other: nsd01's own, or the switch's
     sending = {"t": server, "r": end_of(stage, "zam870", "nsd01")}

@@ -73,7 +73,7 @@ def _available_mib() -> float:
 def _eight_streams(lab: Lab) -> dict[str, float]:
     """Wall seconds per virtual second while eight streams run from the first server to eight I/O nodes."""
     server = lab.nodes_of_role("server")[0]
-    peers = lab.nodes_of_role("ion")[:8]
+    peers = lab.booted_io_nodes()[:8]
     streams = [
         Stream(server, peer, lab.site.nodes[peer].interfaces["eth0"].address, peer, "t", 40000 + 100 * i, 5011 + 2 * i)
         for i, peer in enumerate(peers)

@@ -1,6 +1,7 @@
 """Bring a lab up on this lab host and take it down again."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -15,8 +16,9 @@ from causeway.lab.switching import deal_buckets
 from causeway.lab.wait import until
 from causeway.model.load import load_site
 from causeway.process import follow, run
-from causeway.render.files import Files, render
+from causeway.render.files import render
 from causeway.render.secrets import Secrets
+from causeway.render.text import Files
 
 #: containerlab waits for ever when one of its steps fails; a node takes 1 to 3 s of wall time.
 _DEPLOY_NODE_S = 30
@@ -33,11 +35,15 @@ def write(files: Files, folder: Path) -> None:
         target.chmod(file.mode)
 
 
-def overlay(nodes: Path, folder: Path) -> None:
+def overlay(nodes: Path, folder: Path, diskless: list[str]) -> None:
     """Put the user's own files into written ones' place: folder/NODE/PATH is NODE's /PATH."""
     strangers = [d.name for d in sorted(folder.iterdir()) if not (nodes / d.name).is_dir()]
     if strangers:
         raise BadInput(f"{folder}: {', '.join(strangers)}: no such node; name its folders like nodes")
+    if mine := [d.name for d in sorted(folder.iterdir()) if d.name in diskless]:
+        raise BadInput(
+            f"{folder}: {', '.join(mine)}: an I/O node has no files of its own; use the boot server's bgl/dist"
+        )
     shutil.copytree(folder, nodes, symlinks=True, dirs_exist_ok=True)
 
 
@@ -74,7 +80,7 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         files = render(site, Secrets(site))
         write(files, lab.folder)
         if wanted.overlay is not None:
-            overlay(lab.folder / "nodes", wanted.overlay)
+            overlay(lab.folder / "nodes", wanted.overlay, lab.nodes_of_role("ion"))
         _kernel_wide(site.topology.services.sysctl)
         took("render")
         progress(f"deploying {len(site.nodes)} nodes and {len(site.cables)} links")
@@ -85,6 +91,8 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         _wait_for_channels(lab, progress)
         deal_buckets(lab)
         took("channels")
+        _boot(lab, progress)
+        took("boot")
         (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": wanted.io_nodes, "bring_up_s": times}))
     except BaseException:
         down(lab)
@@ -131,7 +139,7 @@ def _wait_for_nodes(lab: Lab, progress: Callable[[str], None]) -> None:
             if state == "down" or state.startswith("failed"):
                 logs = run(["docker", "logs", "--tail", "5", lab.container(node)])
                 raise LabBroken(f"{node} is {state}: {logs.stdout}{logs.stderr}".strip())
-        waiting = {node: state for node, state in states.items() if state != "up"}
+        waiting = {node: state for node, state in states.items() if state not in ("up", "off")}
         progress(f"{len(states) - len(waiting)} of {len(states)} nodes up")
         return ", ".join(f"{node} {state}" for node, state in waiting.items())
 
@@ -148,6 +156,22 @@ def _wait_for_channels(lab: Lab, progress: Callable[[str], None]) -> None:
         return ", ".join(f"{end.node}:{end.name}" for end in left)
 
     until("every channel is negotiated", not_negotiated, deadline_s=_CHANNELS_DEADLINE_S, poll_s=1)
+
+
+def _boot(lab: Lab, progress: Callable[[str], None]) -> None:
+    """Have the service node boot the block that the topology names."""
+    boot, pool = lab.site.topology.services.boot, lab.site.topology.io_nodes
+    if boot is None or pool is None:
+        return
+    said: list[str] = []
+
+    def on_line(line: str) -> None:
+        said.append(line)
+        progress(line)
+
+    argv = lab.enter(boot.server, ["bglallocate", pool.booted, "root"])
+    if follow(argv, on_line, log=lab.folder / "bglallocate.log", env=dict(os.environ)) != 0:
+        raise LabBroken("\n".join(said[-10:]))
 
 
 def down(lab: Lab) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,7 +48,7 @@ class Lab:
 
     @cached_property
     def pids(self) -> dict[str, int]:
-        """Process id of each running node's first process. (/proc/PID/root is the node's files.)"""
+        """Process id of each running container's first process."""
         template = "{{.Name}} {{.State.Pid}}"
         names = {self.container(node): node for node in self.site.nodes}
         result = run(["docker", "inspect", "--format", template, *names])
@@ -84,6 +85,17 @@ class Lab:
         return ["nsenter", "-a", "-t", str(self._pid(node)), *argv]
 
     def _pid(self, node: str) -> int:
+        """The first process of a node's own system. (/proc/PID/root is its files.)"""
+        board = self.board(node)
+        if self.site.nodes[node].role != "ion":
+            return board
+        pid = _first_child(board)
+        if pid is None:
+            raise LabBroken(f"{node} is off; bglallocate or bglpower on the service node switch it on")
+        return pid
+
+    def board(self, node: str) -> int:
+        """The first process of a node's container, which for an I/O node is its board, powered or not."""
         if node not in self.site.nodes:
             raise BadInput(f"there is no node {node} in {self.site.name}; see `causeway status`")
         pid = self.pids.get(node)
@@ -91,15 +103,31 @@ class Lab:
             raise LabBroken(f"node {node} does not run")
         return pid
 
+    def terminal(self, node: str) -> list[str]:
+        """The command that runs a login shell on a node, on a terminal of the node's own."""
+        argv = ["docker", "exec", "-it", self.container(node)]
+        if self.site.nodes[node].role != "ion":
+            return [*argv, "bash", "-l"]
+        numbers = re.search(r"^NSpid:(.*)$", Path(f"/proc/{self._pid(node)}/status").read_text(), re.MULTILINE)
+        assert numbers is not None  # one number a namespace of processes, the node's own is the last
+        return [*argv, "nsenter", "-m", "-u", "-i", "-p", "-t", numbers[1].split()[-2], "sh", "-l"]
+
     def state(self, node: str) -> str:
-        """How far a node's start is, in node-init's words; "down" when it does not run."""
-        pid = self.pids.get(node)
-        if pid is None:
-            return "down"
+        """How far a node's start is, in its own words: "up" when all of it is; "off" or "down" (no container)."""
         try:
-            return Path(f"/proc/{pid}/root/run/node-state").read_text().strip()
-        except OSError:
-            return "starting" if os.path.exists(f"/proc/{pid}") else "down"
+            board = self.board(node)
+        except LabBroken:
+            return "down"
+        if self.site.nodes[node].role == "ion" and (pid := _first_child(board)) is not None:
+            return _read(f"/proc/{pid}/root/run/node-state") or "booting"
+        return _read(f"/proc/{board}/root/run/node-state") or "starting"
+
+    def running(self) -> list[str]:
+        """The nodes on which a command can be run."""
+        return [node for node in self.site.nodes if self.state(node) not in ("down", "off", "starting")]
+
+    def booted_io_nodes(self) -> list[str]:
+        return [node for node in self.nodes_of_role("ion") if self.state(node).startswith("up")]
 
     def nodes_of_role(self, *roles: str) -> list[str]:
         return [name for name, node in self.site.nodes.items() if node.role in roles]
@@ -110,3 +138,16 @@ class Lab:
         if unknown:
             known = ", ".join(self.site.nodes)
             raise BadInput(f"no such node: {', '.join(unknown)}; the nodes are {known}")
+
+
+def _first_child(pid: int) -> int | None:
+    """A board's only child is the first process of what has booted on it (or of the firmware, before that)."""
+    children = _read(f"/proc/{pid}/task/{pid}/children").split()
+    return int(children[0]) if children else None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

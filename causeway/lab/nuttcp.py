@@ -78,7 +78,8 @@ class _Started:
 
 @contextmanager
 def servers(lab: Lab, nodes: Sequence[str]) -> Iterator[None]:
-    """`nuttcp -S` on nodes, ended afterwards."""
+    """`nuttcp -S` on nodes, ended afterwards; where one serves already, as on a block for testing, it is used."""
+    nodes = [node for node in nodes if _not_listening(lab, node)]
     for node in nodes:
         lab.on(node, "nuttcp", "-S", f"-P{CONTROL_PORT}").must()
     try:

@@ -56,11 +56,11 @@ def _channel(lab: Lab, end: Any, other: Any) -> dict[str, Any]:
 
 
 def _devices(lab: Lab) -> dict[str, dict[str, Any]]:
-    """`ip -j link` of every running node, by NODE:DEVICE."""
+    """`ip -j link` of every node, also of one that is switched off, by NODE:DEVICE."""
     nodes = [node for node in lab.site.nodes if lab.state(node) != "down"]
-    results = run_all([lab.enter(node, ["ip", "-j", "link"]) for node in nodes], timeout_s=60)
+    commands = [["nsenter", "-n", "-t", str(lab.board(node)), "ip", "-j", "link"] for node in nodes]
     found = {}
-    for node, result in zip(nodes, results, strict=True):
+    for node, result in zip(nodes, run_all(commands, timeout_s=60), strict=True):
         for device in json.loads(result.stdout or "[]"):
             found[f"{node}:{device['ifname']}"] = device
     return found

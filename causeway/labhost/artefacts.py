@@ -55,7 +55,9 @@ class Artefact:
 KERNEL = Artefact("kernel", "the lab kernel (User-Mode Linux)")
 CONTAINERLAB = Artefact("containerlab", "containerlab")
 NODE = Artefact("base", "the node image")
-LABHOST = Artefact("labhost", "the lab host", inputs=("requirements.txt",), needs=(KERNEL, CONTAINERLAB, NODE))
+IONODE = Artefact("ionode", "the I/O nodes' firmware", needs=(NODE,))
+LABHOST = Artefact("labhost", "the lab host", inputs=("requirements.txt",), needs=(KERNEL, CONTAINERLAB, NODE, IONODE))
+ALL = (KERNEL, CONTAINERLAB, NODE, IONODE, LABHOST)
 
 
 def missing(artefact: Artefact = LABHOST) -> list[Artefact]:

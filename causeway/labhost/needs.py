@@ -50,7 +50,7 @@ def uml_needs() -> list[Need]:
                 f"apt-get install {' '.join(absent)}",
             )
         )
-    for artefact in (artefacts.KERNEL, artefacts.CONTAINERLAB, artefacts.NODE, artefacts.LABHOST):
+    for artefact in artefacts.ALL:
         detail = str(artefact.folder) if artefact.built else "not built yet; `causeway up` builds it"
         needs.append(Need(artefact.about, True, detail))
     path = str(folders.state())
@@ -65,7 +65,13 @@ def native_needs() -> list[Need]:
     for tool in ("docker", "containerlab", "tc", "ethtool"):
         found = _there(tool)
         needs.append(Need(tool, found, "found" if found else "not found", f"install {tool}"))
-    for module, probe in (("bonding", "bonding"), ("openvswitch", "openvswitch"), ("veth", "veth")):
+    for module, probe in (
+        ("bonding", "bonding"),
+        ("openvswitch", "openvswitch"),
+        ("veth", "veth"),
+        ("nfsd", "nfsd"),
+        ("nfs", "nfs"),
+    ):
         found = _kernel_has(probe)
         remedy = f"modprobe {module}, or use a kernel that has it"
         needs.append(Need(f"kernel: {module}", found, "there" if found else "not there", remedy))

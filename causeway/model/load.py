@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from causeway.errors import BadInput, Problem
 from causeway.model.rules import Finding, check
 from causeway.model.site import Site, build_site
-from causeway.model.topology import Topology
+from causeway.model.topology import Services, Topology
 
 Where = tuple[str | int, ...]
 #: A place in the file: line and column, both from 1.
@@ -117,6 +117,9 @@ class _Form:
                             self.findings.append(finding)
                     if here not in drop:
                         drop.append(here)
+                    if item["type"] == "extra_forbidden":  # a key that it may have been meant for is not missed
+                        keys = [*Topology.model_fields, *Services.model_fields]
+                        self._gone.update(get_close_matches(str(item["loc"][-1]), keys, n=1))
                 if () in drop:
                     return None
                 # the last of a list first: the places of the others stay as they are

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from ipaddress import IPv4Address, IPv4Network
 
 from causeway.model import site
@@ -40,6 +41,7 @@ def check(topology: Topology) -> Iterator[Finding]:
     yield from _names(topology)
     yield from _routes(topology)
     yield from _io_nodes(topology)
+    yield from _boot(topology)
     yield from _channels(topology)
     yield from _bridges(topology)
     yield from _links(topology, nodes)
@@ -82,6 +84,8 @@ def _references(topology: Topology) -> Iterator[Finding]:
             yield unknown(("io_nodes", "switch"), "node", pool.switch, topology.nodes)
         if pool.first not in (everywhere := site.locations(pool)):
             yield unknown(("io_nodes", "first"), "location", pool.first, everywhere)
+    if (boot := topology.services.boot) and boot.server not in topology.nodes:
+        yield unknown(("services", "boot", "server"), "node", boot.server, topology.nodes)
     for path, _, service in _services(topology):
         if service.server not in topology.nodes:
             yield unknown((*path, "server"), "node", service.server, topology.nodes)
@@ -219,6 +223,39 @@ def _io_nodes(topology: Topology) -> Iterator[Finding]:
     elif without := [name for name in site.powered(pool) if name not in addresses]:
         what = f"{addressed} addresses from {pool.addresses_from} in {subnet}, none of them for {without[0]}"
         yield Finding(where, what, "use fewer, an earlier `first`, or a larger network")
+
+
+def _boot(topology: Topology) -> Iterator[Finding]:
+    """Diskless nodes need somebody to boot from, in their network; a block needs nodes."""
+    pool, boot = topology.io_nodes, topology.services.boot
+    if pool is None:
+        if boot is not None:
+            what = "there are no I/O nodes to boot"
+            yield Finding(("services", "boot"), what, "remove it, or add `io_nodes`", ("io_nodes",))
+        return
+    everywhere = site.locations(pool)
+    for name, pattern in pool.blocks.items():
+        if pool.first in everywhere and not any(fnmatchcase(location, pattern) for location in everywhere):
+            what = f"no location matches {pattern!r}"
+            yield Finding(("io_nodes", "blocks", name), what, f"use a pattern like {pool.first[:-1]}?")
+    if pool.booted not in pool.blocks:
+        what = f"there is no block {pool.booted!r}"
+        yield Finding(("io_nodes", "booted"), what, _one_of(pool.booted, pool.blocks), (pool.booted,))
+    elif pool.first in everywhere and not site.block_nodes(pool, pool.booted, site.powered(pool)):
+        what = f"none of the {pool.count} I/O nodes from {pool.first} on is in block {pool.booted}"
+        yield Finding(("io_nodes", "booted"), what, "boot a block that has one")
+    if boot is None:
+        what = "I/O nodes have no disks, and nobody to boot from"
+        yield Finding(("io_nodes",), what, "add `services.boot`", ("boot", "services"))
+    elif boot.server in topology.nodes:
+        server, where = topology.nodes[boot.server], ("services", "boot", "server")
+        legs = server.interfaces.values()
+        if pool.network in topology.networks and all(leg.network != pool.network for leg in legs):
+            what = f"{boot.server} has no interface in {pool.network}, the I/O nodes' network"
+            yield Finding(where, what, "use a node that has one", (f"{boot.server}:*", pool.network))
+        elif pool.cluster in topology.clusters and server.cluster != pool.cluster:
+            what = f"{boot.server} is not in {pool.cluster}, the I/O nodes' cluster"
+            yield Finding(where, what, f"use a node of {pool.cluster}", (str(server.cluster),))
 
 
 def _channels(topology: Topology) -> Iterator[Finding]:

@@ -1,7 +1,8 @@
 """A checked topology written out in full: I/O nodes made from their pool, every cable by itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from ipaddress import IPv4Address
 
 from causeway.model.topology import Channel, ChannelEnd, Interface, IoNodes, Node, Topology
@@ -117,6 +118,11 @@ def powered(pool: IoNodes) -> list[str]:
     everywhere = locations(pool)
     start = everywhere.index(pool.first) if pool.first in everywhere else 0
     return (everywhere[start:] + everywhere[:start])[: pool.count]
+
+
+def block_nodes(pool: IoNodes, block: str, nodes: Iterable[str]) -> list[str]:
+    """Those of the nodes that are in a block."""
+    return [name for name in nodes if fnmatchcase(name, pool.blocks[block])]
 
 
 def io_node_objects(topology: Topology) -> dict[str, Node]:

@@ -11,6 +11,7 @@ NodeName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]([A-Za-z0-9-]{0,6
 HostName = NodeName
 #: NODE:DEVICE, as containerlab writes a link's end.
 EndPoint = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[A-Za-z][A-Za-z0-9._-]{0,14}$")]
+Block = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,31}$")]
 RateMbit = Annotated[StrictInt, Field(ge=1, le=100_000)]
 Mtu = Annotated[StrictInt, Field(ge=1280, le=9216)]
 
@@ -76,7 +77,11 @@ class Location(Thing):
 
 
 class IoNodes(Thing):
-    """The pool of I/O nodes, named by location code (Redpaper, "IP names and addresses")."""
+    """The pool of diskless I/O nodes, named by location code (Redpaper, "IP names and addresses").
+
+    `blocks` are the sets that are booted together: name -> pattern of location codes as a shell has them;
+    `booted` is the block that `causeway up` allocates.
+    """
 
     count: Annotated[StrictInt, Field(ge=1)]
     first: str
@@ -85,6 +90,8 @@ class IoNodes(Thing):
     switch: str
     addresses_from: IPv4Address
     locations: list[Location]
+    blocks: dict[Block, str]
+    booted: str
     routes: list[Route] = []
 
 
@@ -124,11 +131,25 @@ class Ntp(Thing):
     cluster: str
 
 
+class Boot(Thing):
+    """The service node that the I/O nodes boot from, and what it can do.
+
+    `nfs_threads` are its NFS server's, `lease_s` is the time for which it lends an address by DHCP (seconds),
+    and `var_mib` the room for all nodes' own /var under /bgl/gpfsvar (MiB).
+    """
+
+    server: str
+    nfs_threads: Annotated[StrictInt, Field(ge=1, le=512)] = 8
+    lease_s: Annotated[StrictInt, Field(ge=120)] = 3600
+    var_mib: Annotated[StrictInt, Field(ge=1)] = 64
+
+
 class Services(Thing):
     """The site's network services and kernel tunables ("TCP/IP tuning")."""
 
     dns: list[Dns] = []
     ntp: Ntp | None = None
+    boot: Boot | None = None
     sysctl: dict[str, StrictInt | str] = {}
 
 

@@ -1,63 +1,40 @@
 """Render a whole site. Pure: returns the files, writes none."""
 
-from dataclasses import dataclass
-from functools import cache
 from ipaddress import IPv4Address
+from typing import Any
 
 import yaml
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from causeway.model.site import Port, Site
 from causeway.model.topology import ChannelEnd, Interface, Node
 from causeway.plan.hardware import mac_address
+from causeway.render import boot
 from causeway.render.secrets import Secrets
+from causeway.render.text import File, Files, fill
 
 IMAGE = "causeway/node:latest"
 #: Where node-init finds the rendered tree, and, beside the files, the ports of its node.
 SITE = "/site"
 
 
-@dataclass(frozen=True)
-class File:
-    """A rendered file's text and permission bits."""
-
-    text: str
-    mode: int = 0o644
-
-
-Files = dict[str, File]
-
-
-@cache
-def _templates() -> Environment:
-    return Environment(
-        loader=PackageLoader("causeway.render"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-
-
-def _fill(template: str, **values: object) -> str:
-    return _templates().get_template(template).render(**values)
-
-
 def render(site: Site, secrets: Secrets) -> Files:
     """Every file of the lab by its path: LAB.clab.yml, and nodes/NODE/... as it stands on the node."""
     files: Files = {f"{site.name}.clab.yml": File(_containerlab(site))}
     shared = {kind: _cluster_files(site, kind, secrets) for kind in site.topology.clusters}
-    hosts = File(_fill("hosts.j2", entries=_host_entries(site)))
+    hosts = File(fill("templates/hosts.j2", entries=_host_entries(site)))
     for name, node in site.nodes.items():
         tree: Files = {"ports": File(_ports(site, name))}
-        tree |= _network_files(site, name, node)
-        if node.cluster is not None:
-            tree["etc/hosts"] = hosts
-            tree |= shared[node.cluster]
-            tree |= _ssh_identity(site, name, node, secrets, shared[node.cluster])
-        tree |= _service_files(site, name, node)
+        if node.role != "ion":  # whose files come from the boot server
+            tree |= _network_files(site, name, node)
+            if node.cluster is not None:
+                tree["etc/hosts"] = hosts
+                tree |= shared[node.cluster]
+                tree |= _ssh_identity(site, name, node, secrets)
+            tree |= _service_files(site, name, node)
+        if site.topology.services.boot is not None and name == site.topology.services.boot.server:
+            tree |= boot.service_node_files(site, secrets, tree)
         files |= {f"nodes/{name}/{path}": file for path, file in tree.items()}
-    return files
+    return files | (boot.SERVICE_LINES if site.topology.services.boot else {})
 
 
 def _containerlab(site: Site) -> str:
@@ -69,9 +46,12 @@ def _containerlab(site: Site) -> str:
         }
         for cable in site.cables
     ]
-    nodes = {
-        name: {"binds": [f"nodes/{name}:{SITE}:ro"], "labels": {"role": node.role}} for name, node in site.nodes.items()
-    }
+    nodes: dict[str, dict[str, Any]] = {}
+    own = boot.containers(site)
+    for name, node in site.nodes.items():
+        more = dict(own.get(name, {}))
+        binds = [f"nodes/{name}:{SITE}:ro", *more.pop("binds", [])]
+        nodes[name] = {"binds": binds, "labels": {"role": node.role}} | more
     topology = {
         "defaults": {
             "kind": "linux",
@@ -104,8 +84,8 @@ def _network_files(site: Site, name: str, node: Node) -> Files:
     files: Files = {}
     if node.interfaces:
         files["etc/network/interfaces"] = File(
-            _fill(
-                "interfaces.j2",
+            fill(
+                "templates/interfaces.j2",
                 name=name,
                 node=node,
                 networks=site.topology.networks,
@@ -115,8 +95,8 @@ def _network_files(site: Site, name: str, node: Node) -> Files:
             )
         )
     if node.switch is not None:
-        switch = _fill(
-            "switch.j2",
+        switch = fill(
+            "templates/switch.j2",
             bridge=f"br-{node.switch}",
             mac=mac_address(site, Port(name, f"br-{node.switch}")),
             mtu=site.topology.networks[node.switch].mtu,
@@ -222,20 +202,16 @@ def _known_hosts(site: Site, members: list[str], secrets: Secrets) -> str:
     return "".join(lines)
 
 
-def _ssh_identity(site: Site, name: str, node: Node, secrets: Secrets, shared: Files) -> Files:
+def _ssh_identity(site: Site, name: str, node: Node, secrets: Secrets) -> Files:
     owner = Secrets.owner(site, name)
     host, root = secrets.host[owner], secrets.root[owner]
     comment = f"root@{node.cluster}-{owner}".lower()
-    files = {
+    return {
         "etc/ssh/ssh_host_ed25519_key": File(host.private, 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": File(f"{host.public} {owner}\n"),
         "root/.ssh/id_ed25519": File(root.private, 0o600),
         "root/.ssh/id_ed25519.pub": File(f"{root.public} {comment}\n"),
     }
-    if node.role == "ion":
-        # The file that counts on an I/O node is root's own ("this DOES get pulled in on IONs").
-        files["root/.ssh/known_hosts"] = shared["etc/ssh/ssh_known_hosts"]
-    return files
 
 
 def _service_files(site: Site, name: str, node: Node) -> Files:
@@ -246,8 +222,8 @@ def _service_files(site: Site, name: str, node: Node) -> Files:
     if services.ntp is not None and (services.ntp.server == name or services.ntp.cluster == node.cluster):
         server = _first_leg(site, services.ntp.server)
         files["etc/chrony/chrony.conf"] = File(
-            _fill(
-                "chrony.conf.j2",
+            fill(
+                "templates/chrony.conf.j2",
                 is_server=services.ntp.server == name,
                 server=server.address,
                 subnet=site.topology.networks[server.network].subnet,
@@ -267,12 +243,14 @@ def _dns_files(site: Site, server: str) -> Files:
         if leg.names:
             reverse[_reverse_zone(leg.address)].append((int(leg.address) & 0xFF, f"{leg.names[0]}.{domain}."))
     zone = {"domain": domain, "server": _server_name(site, server)}
+    glue = (f"{zone['server']}.{domain}.", _first_leg(site, server).address)
     files = {
-        "etc/bind/named.conf": File(_fill("named.conf.j2", zones=[domain, *reverse])),
-        f"etc/bind/db.{domain}": File(_fill("zone.j2", **zone, hosts=hosts, pointers=[])),
+        "etc/bind/named.conf": File(fill("templates/named.conf.j2", zones=[domain, *reverse])),
+        f"etc/bind/db.{domain}": File(fill("templates/zone.j2", **zone, hosts=hosts, pointers=[])),
+        "etc/bind/db.root": File(fill("templates/zone.j2", **zone, hosts=[glue], pointers=[])),
     }
     for name, pointers in reverse.items():
-        files[f"etc/bind/db.{name}"] = File(_fill("zone.j2", **zone, hosts=[], pointers=pointers))
+        files[f"etc/bind/db.{name}"] = File(fill("templates/zone.j2", **zone, hosts=[], pointers=pointers))
     return files
 
 

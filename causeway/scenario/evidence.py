@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from causeway.lab.lab import Lab
 from causeway.labhost import folders
 from causeway.process import run_all, transcript
 from causeway.report import files
-from causeway.report.result import Run, ScenarioResult
+from causeway.report.result import Run
 from causeway.scenario.runner import Scenario, play
 
 #: In a UML lab host the launcher's folder for results is mounted here.
@@ -41,10 +42,8 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     for scenario in scenarios:
         say.print(f"{scenario.name}: {scenario.title}", markup=False)
         transcript.note(f"# scenario {scenario.name}")
-        result = play(scenario, lab, seed)
+        result = play(scenario, lab, seed, partial(collect, lab, folder / "evidence" / scenario.name))
         say.print(f"{scenario.name}: {result.verdict} ({result.wall_s:.1f} s) {result.why}", markup=False)
-        if result.verdict in ("fail", "broken"):
-            collect(lab, result, folder / "evidence" / scenario.name)
         results.append(result)
     run = Run(
         id=name,
@@ -64,11 +63,11 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     return run
 
 
-def collect(lab: Lab, result: ScenarioResult, folder: Path) -> None:
+def collect(lab: Lab, folder: Path, why: str) -> None:
     """Dump what every running node says of itself, and the lab's own files without its secrets."""
     folder.mkdir(parents=True)
-    (folder / "why.txt").write_text(f"{result.verdict}: {result.why}\n")
-    nodes = [node for node in lab.site.nodes if lab.state(node) != "down"]
+    (folder / "why.txt").write_text(f"{why}\n")
+    nodes = lab.running()
     for file, argv in _DUMPS.items():
         dumps = run_all([lab.enter(node, argv) for node in nodes], timeout_s=30)
         for node, dump in zip(nodes, dumps, strict=True):
@@ -78,3 +77,6 @@ def collect(lab: Lab, result: ScenarioResult, folder: Path) -> None:
     for log in (lab.folder / "containerlab.log", Path("/run/dockerd.log")):
         if log.exists():
             shutil.copy(log, folder)
+    consoles = lab.folder / "service" / "logs"
+    if consoles.exists():
+        shutil.copytree(consoles, folder / "consoles")

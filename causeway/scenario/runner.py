@@ -55,15 +55,18 @@ def _part(doc: str, name: str) -> str:
     return " ".join(match.group(1).split()) if match else ""
 
 
-def play(scenario: Scenario, lab: Lab, seed: int) -> ScenarioResult:
+def play(scenario: Scenario, lab: Lab, seed: int, keep_evidence: Callable[[str], object]) -> ScenarioResult:
     """Play one scenario. Whatever happens, its changes are undone and it has a verdict.
 
-    A file that ends without having judged anything fails: silence is no pass.
+    Evidence of a failure is kept before the undo, with what went wrong as its argument. A file that ends
+    without having judged anything fails: silence is no pass.
     """
     # of the name, too: two scenarios in one lab must not draw the same ports, which rest after use
     stage = Stage(lab, random.Random(f"{seed} {scenario.name}"))
     watch = Watch()
     verdict, why = _verdict(scenario, stage)
+    if verdict in ("fail", "broken"):
+        keep_evidence(f"{verdict}: {why}")
     try:
         stage.undo()
     except Exception as error:  # what cannot be undone is a broken lab, whatever the verdict was

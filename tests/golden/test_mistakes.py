@@ -18,6 +18,8 @@ NSD01_END = "{node: nsd01, name: bond0, members: [eth2, eth3, eth4, eth5], hash_
 NSD01_PORTS = "{node: zam870, name: nsd01, members: [nsd01-1, nsd01-2, nsd01-3, nsd01-4]"
 FROM_TO_F = "use an address from 10.1.33.1 to 10.1.33.254"
 GIVE = "give a value of that form"
+IO_NODES = JUBL[JUBL.index("io_nodes:") : JUBL.index("\nlinks:")]
+BOOT = "  boot: {server: SN, nfs_threads: 8, lease_s: 3600, var_mib: 64}\n"
 
 
 def changed(*replacements: tuple[str, str]) -> str:
@@ -539,7 +541,11 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         ],
     ),
     "addresses, but not for the locations that are powered": (
-        [("addresses_from: 10.2.64.33", "addresses_from: 10.2.67.235"), ("R00-M0-NC-3\n", "R01-M0-N0-3\n")],
+        [
+            ("addresses_from: 10.2.64.33", "addresses_from: 10.2.67.235"),
+            ("R00-M0-NC-3\n", "R01-M0-N0-3\n"),
+            ("booted: R000_NCDEF_FAT", "booted: ALL"),
+        ],
         [
             (
                 "count: 8",
@@ -564,6 +570,82 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
             (
                 "  locations:",
                 "io_nodes.locations: R01-M0-N0-3 stands there twice; name each location once",
+            )
+        ],
+    ),
+    "unknown boot server": (
+        [("boot: {server: SN,", "boot: {server: SNN,")],
+        [("boot: {server", "services.boot.server: there is no node 'SNN'; did you mean SN?")],
+    ),
+    "boot server without a leg in the I/O network": (
+        [("boot: {server: SN,", "boot: {server: cn01,")],
+        [
+            (
+                "boot: {server",
+                "services.boot.server: cn01 has no interface in b, the I/O nodes' network; use a node that has one",
+            )
+        ],
+    ),
+    "boot server of another cluster": (
+        [("boot: {server: SN,", "boot: {server: nsd01,")],
+        [
+            (
+                "boot: {server",
+                "services.boot.server: nsd01 is not in JUBL, the I/O nodes' cluster; use a node of JUBL",
+            )
+        ],
+    ),
+    "boot server whose leg in the I/O network has a bad form": (
+        [("address: 10.2.64.220", "address: 10.2.64.2200")],
+        [
+            (
+                "address: 10.2.64.2200",
+                f"nodes.SN.interfaces.bond0.address: input is not a valid IPv4 address (it is '10.2.64.2200'); {GIVE}",
+            )
+        ],
+    ),
+    "I/O nodes and nobody to boot from": (
+        [(BOOT, "")],
+        [("io_nodes:", "io_nodes: I/O nodes have no disks, and nobody to boot from; add `services.boot`")],
+    ),
+    "boot without its server": (
+        [("boot: {server: SN, nfs", "boot: {nfs")],
+        [("boot: {nfs", "services.boot: `server` is missing; add it")],
+    ),
+    "boot without I/O nodes": (
+        [(IO_NODES, "")],
+        [("boot: {server", "services.boot: there are no I/O nodes to boot; remove it, or add `io_nodes`")],
+    ),
+    "block without a location": (
+        [("R001_NF: R00-M1-NF-?", "R001_NF: R00-M1-NG-?")],
+        [
+            (
+                "R00-M1-NG",
+                "io_nodes.blocks.R001_NF: no location matches 'R00-M1-NG-?'; use a pattern like R00-M0-NC-?",
+            )
+        ],
+    ),
+    "unknown block to boot": (
+        [("booted: R000_NCDEF_FAT", "booted: R000_NCDEF")],
+        [("  booted:", "io_nodes.booted: there is no block 'R000_NCDEF'; did you mean R000_NCDEF_FAT?")],
+    ),
+    "block to boot whose name has a bad form": (
+        [("R000_NCDEF_FAT: R00", "R000-NCDEF-FAT: R00"), ("booted: R000_NCDEF_FAT", "booted: R000-NCDEF-FAT")],
+        [
+            (
+                "R000-NCDEF-FAT: R00",
+                "io_nodes.blocks.R000-NCDEF-FAT: string should match pattern '^[A-Za-z0-9_]{1,31}$' "
+                f"(it is 'R000-NCDEF-FAT'); {GIVE}",
+            )
+        ],
+    ),
+    "block to boot without a powered node": (
+        [("booted: R000_NCDEF_FAT", "booted: R001_NF")],
+        [
+            (
+                "  booted:",
+                "io_nodes.booted: none of the 8 I/O nodes from R00-M0-NC-3 on is in block R001_NF; "
+                "boot a block that has one",
             )
         ],
     ),
@@ -654,8 +736,9 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 
 
 def test_a_count_for_a_site_without_io_nodes_is_refused(tmp_path: Path) -> None:
-    text = JUBL[: JUBL.index("io_nodes:")] + JUBL[JUBL.index("\nlinks:") :]
-    assert mistakes(text, tmp_path, io_nodes=4) == ["this site has no I/O nodes to count; leave --io-nodes out"]
+    assert mistakes(changed((IO_NODES, "")), tmp_path, io_nodes=4) == [
+        "this site has no I/O nodes to count; leave --io-nodes out"
+    ]
 
 
 def test_a_count_from_the_command_line_is_checked_as_the_files_own(tmp_path: Path) -> None:

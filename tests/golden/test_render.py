@@ -11,20 +11,26 @@ import re
 from ipaddress import IPv4Address
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 import yaml
 
 from causeway.model.load import load_site
-from causeway.model.site import Site
+from causeway.model.site import Port, Site
 from causeway.plan.hardware import mac_address
-from causeway.render.files import Files, render
+from causeway.render.files import render
 from causeway.render.secrets import Secrets
+from causeway.render.text import Files
 
 REPO = Path(__file__).parents[2]
 GOLDEN = REPO / "tests/golden/jubl"
 TOPOLOGY = REPO / "topologies/jubl.yaml"
 ION = "R00-M0-NC-3"
+#: What the I/O nodes get from SN: the site's own tree, the start scripts in it, and the boot image's files.
+DIST = "nodes/SN/bgl/dist"
+SCRIPTS = f"{DIST}/etc/rc.d/rc3.d"
+RAMDISK = "nodes/SN/bgl/BlueLight/ppcfloor/ramdisk"
 
 EXACT = [
     "jubl.clab.yml",
@@ -32,7 +38,6 @@ EXACT = [
     "nodes/nsd01/etc/network/interfaces",
     "nodes/cn01/etc/network/interfaces",
     "nodes/deisa/etc/network/interfaces",
-    f"nodes/{ION}/etc/network/interfaces",
     "nodes/nsd01/ports",
     "nodes/deisa/ports",
     "nodes/zam870/etc/openvswitch/switch",
@@ -43,11 +48,20 @@ EXACT = [
     "nodes/SN/etc/hosts",
     "nodes/SN/etc/resolv.conf",
     "nodes/SN/etc/chrony/chrony.conf",
-    f"nodes/{ION}/etc/chrony/chrony.conf",
     "nodes/SN/etc/ssh/ssh_known_hosts",
     "nodes/nsd01/etc/ssh/ssh_known_hosts",
     "nodes/SN/root/.ssh/authorized_keys",
     "nodes/SN/etc/sysctl.d/90-site.conf",
+    "nodes/SN/etc/fstab",
+    "nodes/SN/etc/exports",
+    "nodes/SN/etc/dnsmasq.conf",
+    "nodes/SN/etc/nfs.conf",
+    "nodes/SN/etc/bgl/blocks",
+    "nodes/SN/etc/bgl/ionodes",
+    f"{SCRIPTS}/S09etc_sysctl_conf",
+    f"{SCRIPTS}/S14etc_ntp_conf",
+    f"{SCRIPTS}/S14etc_resolv_conf",
+    f"{SCRIPTS}/S14routes_to_federation",
     "nodes/deisa/etc/sysctl.d/60-forwarding.conf",
 ]
 
@@ -65,6 +79,21 @@ def jubl() -> tuple[Site, Files]:
 @pytest.fixture(scope="module")
 def full() -> tuple[Site, Files]:
     return rendered(288)
+
+
+def containerlab(site: Site, files: Files) -> dict[str, Any]:
+    topology: dict[str, Any] = yaml.safe_load(files[f"{site.name}.clab.yml"].text)["topology"]
+    return topology
+
+
+def of(site: Site, name: str, path: str) -> str:
+    """Where a file of a node of a cluster is rendered: an I/O node's is the one that all of them get from SN."""
+    return f"{DIST}/{path}" if site.nodes[name].role == "ion" else f"nodes/{name}/{path}"
+
+
+def clustered(site: Site) -> dict[str, str]:
+    """The nodes that are in a cluster, and which."""
+    return {name: node.cluster for name, node in site.nodes.items() if node.cluster is not None}
 
 
 def without_keys(text: str) -> str:
@@ -86,25 +115,37 @@ def test_rendered_text_is_the_golden_text(path: str, jubl: tuple[Site, Files]) -
     assert text == golden.read_text()
 
 
+def test_an_io_nodes_own_tree_is_only_its_ports(full: tuple[Site, Files]) -> None:
+    site, files = full
+    ions = [name for name, node in site.nodes.items() if node.role == "ion"]
+    trees = tuple(f"nodes/{name}/" for name in ions)
+    assert [path for path in files if path.startswith(trees)] == [f"nodes/{name}/ports" for name in ions]
+
+
 def test_every_private_key_is_for_its_owner_alone(full: tuple[Site, Files]) -> None:
-    private = {path: file for path, file in full[1].items() if "PRIVATE KEY" in file.text}
-    assert len(private) == 2 * sum(node.cluster is not None for node in full[0].nodes.values())
+    site, files = full
+    private = {path: file for path, file in files.items() if "PRIVATE KEY" in file.text}
+    assert private.keys() == {of(site, name, key) for name in clustered(site) for key in PRIVATE_KEYS}
     assert {file.mode for file in private.values()} == {0o600}
-    assert {path.rpartition("/")[2] for path in private} == {"ssh_host_ed25519_key", "id_ed25519"}
-    authorized = [file for path, file in full[1].items() if path.endswith("/authorized_keys")]
-    assert {file.mode for file in authorized} == {0o600}
+    authorized = {path: file for path, file in files.items() if path.endswith("/authorized_keys")}
+    assert authorized.keys() == {of(site, name, "root/.ssh/authorized_keys") for name in clustered(site)}
+    assert {file.mode for file in authorized.values()} == {0o600}
 
 
-def test_only_what_is_run_is_executable(full: tuple[Site, Files]) -> None:
-    executable = {path for path, file in full[1].items() if file.mode & 0o111}
-    switches = [name for name, node in full[0].nodes.items() if node.switch]
-    assert executable == {f"nodes/{name}/etc/openvswitch/switch" for name in switches}
+def test_only_what_is_run_is_executable_and_says_by_what(full: tuple[Site, Files]) -> None:
+    site, files = full
+    executable = {path: file for path, file in files.items() if file.mode & 0o111}
+    switches = {f"nodes/{name}/etc/openvswitch/switch" for name, node in site.nodes.items() if node.switch}
+    commands = {p for p in files if p.startswith(("nodes/SN/usr/local/sbin/", "nodes/SN/etc/init.d/"))}
+    booting = {f"{RAMDISK}/{path}" for path in ("init", "etc/rc.d/rc.sysinit", "etc/udhcpc.script")}
+    assert {path.rpartition("/")[2] for path in commands} >= {"bglallocate", "mccrcluster", "bgl-boot"}
+    assert executable.keys() == switches | commands | booting
+    assert all(file.text.startswith("#!/bin/") for file in executable.values())
 
 
 def test_no_two_ports_share_a_hardware_address(full: tuple[Site, Files]) -> None:
     site, files = full
-    links = yaml.safe_load(files["jubl.clab.yml"].text)["topology"]["links"]
-    macs = [end["mac"] for link in links for end in link["endpoints"]]
+    macs = [end["mac"] for link in containerlab(site, files)["links"] for end in link["endpoints"]]
     assert len(macs) == 2 * len(site.cables) == 2 * (13 + 4 * 4 + 2 * 2 + 288)
     assert len(set(macs)) == len(macs)
     # locally administered, and of one station, not a group
@@ -113,7 +154,7 @@ def test_no_two_ports_share_a_hardware_address(full: tuple[Site, Files]) -> None
 
 def test_each_port_of_the_containerlab_file_is_in_its_nodes_ports_file(full: tuple[Site, Files]) -> None:
     site, files = full
-    links = yaml.safe_load(files["jubl.clab.yml"].text)["topology"]["links"]
+    links = containerlab(site, files)["links"]
     plugged = sorted((end["node"], end["interface"]) for link in links for end in link["endpoints"])
     listed = sorted(
         (name, line.split()[0]) for name in site.nodes for line in files[f"nodes/{name}/ports"].text.splitlines()
@@ -133,7 +174,7 @@ def test_288_io_nodes_are_rendered_in_seconds() -> None:
     begun = monotonic()
     site, files = rendered(288)
     assert len(site.nodes) == 299
-    assert len(files) > 288 * 10
+    assert {f"nodes/{name}/ports" for name in site.nodes} <= files.keys()
     assert monotonic() - begun < 5
 
 
@@ -150,14 +191,15 @@ def test_every_address_of_288_io_nodes_is_one_nodes_own_and_inside_its_network(
     assert not {int(address) & 0xFF for address in ions} & {0, 255}
 
 
+PRIVATE_KEYS = ("etc/ssh/ssh_host_ed25519_key", "root/.ssh/id_ed25519")
 NAME_SERVERS = {"nsd01": "JUMP", "SN": "JUBL"}
 
 
 def zone_records(files: Files, server: str, kind: str) -> list[tuple[str, str]]:
-    """(fully qualified name, value) of every record of a kind in a name server's zones."""
+    """(fully qualified name, value) of every record of a kind in a name server's zones of the site."""
     records = []
     for path, file in files.items():
-        if path.startswith(f"nodes/{server}/etc/bind/db."):
+        if path.startswith(f"nodes/{server}/etc/bind/db.") and not path.endswith("/db.root"):
             zone = path.rpartition("/db.")[2]
             for line in file.text.splitlines():
                 words = line.split()
@@ -189,7 +231,17 @@ def test_every_zone_that_named_serves_is_rendered(server: str, full: tuple[Site,
     zones = re.findall(r'zone "([^"]+)" \{ type primary; file "([^"]+)"; \};', named)
     rendered_zones = {path for path in files if path.startswith(f"nodes/{server}/etc/bind/db.")}
     assert {f"nodes/{server}{file}" for _, file in zones} == rendered_zones
-    assert len(zones) == 1 + 1 + 1 + 4  # the domain, f, m, and a /22 in four parts
+    assert len(zones) == 1 + 1 + 1 + 4 + 1  # the domain, f, m, a /22 in four parts, and the root
+
+
+@pytest.mark.parametrize("server", NAME_SERVERS)
+def test_the_root_zone_has_the_address_of_its_own_server_and_no_other(server: str, full: tuple[Site, Files]) -> None:
+    # without it named does not load the zone, and what is in no zone is no longer "no such name"
+    root = full[1][f"nodes/{server}/etc/bind/db.root"].text
+    name = f"{server}.site.example."
+    assert re.findall(r"^(\S+)\tIN\tA\t(\S+)$", root, re.MULTILINE) == [
+        (name, dict(zone_records(full[1], server, "A"))[name])
+    ]
 
 
 def test_no_other_node_has_zones(full: tuple[Site, Files]) -> None:
@@ -205,13 +257,11 @@ def test_each_zone_names_the_server_that_it_stands_on(full: tuple[Site, Files]) 
 
 def test_each_node_asks_its_own_clusters_name_server(full: tuple[Site, Files]) -> None:
     site, files = full
-    asks = {
-        name: files[f"nodes/{name}/etc/resolv.conf"].text.split("nameserver ")[1].strip()
-        for name, node in site.nodes.items()
-        if node.cluster is not None
-    }
     address = {"JUMP": "10.1.33.202", "JUBL": "10.2.64.220"}  # nsd01f, SN-b
-    assert asks == {name: address[node.cluster] for name, node in site.nodes.items() if node.cluster is not None}
+    for name, cluster in clustered(site).items():
+        ion = site.nodes[name].role == "ion"
+        text = files[f"{SCRIPTS}/S14etc_resolv_conf" if ion else f"nodes/{name}/etc/resolv.conf"].text
+        assert re.findall(r"\bnameserver ([\d.]+)", text) == [address[cluster]], name
 
 
 def test_the_zones_name_server_has_an_address_also_when_its_first_name_is_another(tmp_path: Path) -> None:
@@ -237,20 +287,24 @@ def test_a_switch_can_hash_addresses_and_ports_at_one_channel(tmp_path: Path) ->
 
 def test_hosts_says_the_same_as_dns(full: tuple[Site, Files]) -> None:
     _, files = full
-    lines = files["nodes/nsd01/etc/hosts"].text.splitlines()
-    hosts = {f"{name}.": line.split()[0] for line in lines for name in line.split()[1:] if "." in name}
-    for server in NAME_SERVERS:
-        assert hosts == dict(zone_records(files, server, "A"))
+    for path in ("nodes/nsd01/etc/hosts", f"{DIST}/etc/hosts"):
+        lines = files[path].text.splitlines()
+        hosts = {f"{name}.": line.split()[0] for line in lines for name in line.split()[1:] if "." in name}
+        for server in NAME_SERVERS:
+            assert hosts == dict(zone_records(files, server, "A"))
 
 
 def test_all_io_nodes_share_one_host_key_and_others_have_their_own(full: tuple[Site, Files]) -> None:
     site, files = full
-    for key in ("etc/ssh/ssh_host_ed25519_key", "root/.ssh/id_ed25519"):
-        of = {name: files[f"nodes/{name}/{key}"].text for name, node in site.nodes.items() if node.cluster}
-        ions = {of[name] for name in of if site.nodes[name].role == "ion"}
-        others = [of[name] for name in of if site.nodes[name].role != "ion"]
-        assert len(ions) == 1
-        assert len({*others, *ions}) == len(others) + 1
+    hosts = [name for name in clustered(site) if site.nodes[name].role != "ion"]
+    for key in PRIVATE_KEYS:
+        others = [files[f"nodes/{name}/{key}"].text for name in hosts]
+        assert len({*others, files[f"{DIST}/{key}"].text}) == len(hosts) + 1
+
+
+def without_comments(keys: str) -> list[str]:
+    """The kind and the key itself of each line of public keys."""
+    return [" ".join(line.split()[:2]) for line in keys.splitlines()]
 
 
 def matches(pattern: str, host: str) -> bool:
@@ -265,35 +319,39 @@ def test_each_name_and_address_of_a_cluster_has_exactly_its_own_host_key(
 ) -> None:
     # Redpaper, "Making the SSH daemons' public keys known": no "duplicate public key matches"
     site, files = request.getfixturevalue(which)
-    known = {
-        cluster: [line.split() for line in files[f"nodes/{node}/etc/ssh/ssh_known_hosts"].text.splitlines()]
-        for cluster, node in (("JUMP", "nsd01"), ("JUBL", "SN"))
-    }
+    known = [
+        (cluster, [line.split() for line in files[path].text.splitlines()])
+        for cluster, path in (
+            ("JUMP", "nodes/nsd01/etc/ssh/ssh_known_hosts"),
+            ("JUBL", "nodes/SN/etc/ssh/ssh_known_hosts"),
+            ("JUBL", f"{DIST}/etc/ssh/ssh_known_hosts"),
+            ("JUBL", f"{DIST}/root/.ssh/known_hosts"),
+        )
+    ]
     for name, node in site.nodes.items():
         for leg in node.interfaces.values():
             for host in (str(leg.address), *leg.names, *(f"{n}.site.example" for n in leg.names)):
-                for cluster, lines in known.items():
+                for cluster, lines in known:
                     keys = [
                         f"{kind} {key}"
                         for patterns, kind, key, _ in lines
                         if any(matches(p, host) for p in patterns.split(","))
                     ]
-                    own = files.get(f"nodes/{name}/etc/ssh/ssh_host_ed25519_key.pub")
+                    own = files.get(of(site, name, "etc/ssh/ssh_host_ed25519_key.pub"))
                     if cluster == node.cluster:
                         assert own is not None
-                        assert keys == [" ".join(own.text.split()[:2])], host
+                        assert keys == without_comments(own.text), host
                     else:
                         assert keys == [], host
 
 
 def test_root_of_each_node_may_log_in_on_every_node_of_its_cluster_only(jubl: tuple[Site, Files]) -> None:
     site, files = jubl
-    clustered = {name: node for name, node in site.nodes.items() if node.cluster}
-    for name, node in clustered.items():
-        authorized = files[f"nodes/{name}/root/.ssh/authorized_keys"].text.splitlines()
-        for other, its in clustered.items():
-            public = files[f"nodes/{other}/root/.ssh/id_ed25519.pub"].text.strip()
-            assert (public in authorized) == (its.cluster == node.cluster), (name, other)
+    for name, cluster in clustered(site).items():
+        authorized = without_comments(files[of(site, name, "root/.ssh/authorized_keys")].text)
+        for other, its in clustered(site).items():
+            (public,) = without_comments(files[of(site, other, "root/.ssh/id_ed25519.pub")].text)
+            assert (public in authorized) == (its == cluster), (name, other)
 
 
 def test_keys_are_other_ones_in_each_rendering(jubl: tuple[Site, Files]) -> None:
@@ -310,8 +368,8 @@ def mtus(site: Site, files: Files) -> dict[str, str]:
             found[f"port {name}:{device}"] = mtu
         interfaces = files.get(f"nodes/{name}/etc/network/interfaces")
         for stanza in (interfaces.text if interfaces else "").split("\niface ")[1:]:
-            if mtu := re.search(r"^    mtu (\d+)$", stanza, re.MULTILINE):
-                found[f"interface {name}:{stanza.split()[0]}"] = mtu.group(1)
+            if stated := re.search(r"^    mtu (\d+)$", stanza, re.MULTILINE):
+                found[f"interface {name}:{stanza.split()[0]}"] = stated[1]
         if node.switch:
             text = files[f"nodes/{name}/etc/openvswitch/switch"].text
             (found[f"switch {name}:br-{node.switch}"],) = re.findall(r"mtu_request=(\d+)", text)
@@ -333,11 +391,11 @@ def test_one_key_makes_every_part_of_the_io_network_jumbo_and_of_the_others_none
         f"interface {name}:{device}"
         for name, node in site.nodes.items()
         for device, leg in node.interfaces.items()
-        if leg.network == "b"
+        if leg.network == "b" and node.role != "ion"  # which has the MTU of its port, and no file that says another
     }
     jumbo = {*ports, *legs, "switch zam870:br-b"}
     assert len(ports) == 2 * (1 + 20 + 8)
-    assert {"interface nsd01:bond0", "interface deisa:eth0", f"interface {ION}:eth0"} <= legs
+    assert {"interface nsd01:bond0", "interface deisa:eth0", f"port {ION}:eth0"} <= jumbo
     changed = {where: mtu for where, mtu in after.items() if mtu != before[where]}
     assert changed == dict.fromkeys(jumbo, "9000")
     assert after.keys() == before.keys()
@@ -375,11 +433,66 @@ def test_addresses_end_before_a_small_networks_broadcast_address(tmp_path: Path)
     file = tmp_path / "site.yaml"
     text = TOPOLOGY.read_text().replace("subnet: 10.2.64.0/22", "subnet: 10.2.64.192/27")
     text = text.replace("10.2.64.1,", "10.2.64.193,").replace("via: 10.2.64.1}", "via: 10.2.64.193}")
-    text = text.replace("addresses_from: 10.2.64.33", "addresses_from: 10.2.64.215").replace(
-        "first: R00-M0-NC-3", "first: R00-M0-N0-3"
-    )
+    text = text.replace("addresses_from: 10.2.64.33", "addresses_from: 10.2.64.215")
+    text = text.replace("first: R00-M0-NC-3", "first: R00-M0-N0-3").replace("R000_NCDEF_FAT\n", "R000_N0123\n")
     file.write_text(text)
     ions = [node for node in load_site(file, 6).nodes.values() if node.role == "ion"]
     # SN and FEN have 220 and 221
     last_octets = [int(node.interfaces["eth0"].address) & 0xFF for node in ions]
     assert last_octets == [215, 216, 217, 218, 219, 222]
+
+
+@pytest.mark.parametrize("which", ["jubl", "full"])
+def test_each_io_node_is_known_by_its_adapter_and_gets_its_own_address_and_name(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    site, files = request.getfixturevalue(which)
+    ions = {name: node.interfaces["eth0"].address for name, node in site.nodes.items() if node.role == "ion"}
+    assert files["nodes/SN/etc/bgl/ionodes"].text.splitlines() == [
+        f"{mac_address(site, Port(name, 'eth0'))},{address},{name}" for name, address in ions.items()
+    ]
+    # where a booting node finds its name in capitals: the third word
+    hosts = [line.split() for line in files[f"{DIST}/etc/hosts"].text.splitlines()]
+    assert {words[2]: words[0] for words in hosts if words[-1] in ions} == {n: str(a) for n, a in ions.items()}
+
+
+def test_service_node_and_io_nodes_share_power_lines_and_consoles_and_have_what_booting_takes(
+    full: tuple[Site, Files],
+) -> None:
+    site, files = full
+    nodes = containerlab(site, files)["nodes"]
+    assert nodes.keys() == site.nodes.keys()
+    for name, node in site.nodes.items():
+        own: dict[str, Any] = {"binds": [f"nodes/{name}:/site:ro"], "labels": {"role": node.role}}
+        if name == "SN":
+            own["binds"] += ["service:/service", "/opt/bglOS/usr:/bglOS/usr:ro"]
+        if node.role == "ion":
+            own["binds"] += ["service:/service"]
+            own |= {"image": "causeway/ionode:latest", "cmd": "/hardware/start"}
+        assert nodes[name] == own
+    assert {path for path in files if path.startswith("service/")} == {"service/logs/README", "service/power/README"}
+
+
+def test_a_site_without_io_nodes_has_nothing_to_boot_from(tmp_path: Path) -> None:
+    site, files = rendered(topology=back_to_back(tmp_path))
+    assert {path.split("/")[0] for path in files} == {"two.clab.yml", "nodes"}
+    assert all(node.keys() == {"binds", "labels"} for node in containerlab(site, files)["nodes"].values())
+
+
+def test_each_block_of_the_shipped_site_has_its_line(jubl: tuple[Site, Files]) -> None:
+    site, files = jubl
+    pool = site.topology.io_nodes
+    assert pool is not None
+    lines = files["nodes/SN/etc/bgl/blocks"].text.splitlines()
+    assert [tuple(line.split("\t")) for line in lines if not line.startswith("#")] == list(pool.blocks.items())
+
+
+def test_what_the_boot_server_can_do_is_the_topologys(tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    shipped, other = "nfs_threads: 8, lease_s: 3600, var_mib: 64", "nfs_threads: 3, lease_s: 121, var_mib: 5"
+    assert shipped in TOPOLOGY.read_text()
+    file.write_text(TOPOLOGY.read_text().replace(shipped, other))
+    _, files = rendered(topology=file)
+    assert "\nthreads=3\n" in files["nodes/SN/etc/nfs.conf"].text
+    assert ",static,255.255.252.0,121\n" in files["nodes/SN/etc/dnsmasq.conf"].text
+    assert ",size=5m," in files["nodes/SN/etc/fstab"].text

@@ -4,6 +4,7 @@ import json
 import random
 import socket
 from itertools import accumulate, pairwise
+from typing import Any
 
 import pytest
 
@@ -119,7 +120,7 @@ def test_each_object_comes_as_soon_as_it_is_whole_however_split_and_joined(
     with here, there:
         here.settimeout(2)  # waiting for more when an object is there already would end in TimeoutError
         objects = json_objects(here)
-        found = []
+        found: list[Any] = []
         for begin, end in pairwise([0, *cuts, len(WIRE)]):
             there.sendall(WIRE[begin:end])
             while len(found) < sum(e <= end for e in ENDS):
