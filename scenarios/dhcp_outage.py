@@ -13,6 +13,7 @@ the eth interfaces if the front-end is down for too long".
 from causeway.lab import blocks
 from causeway.lab.clock import Watch
 from causeway.lab.wait import until
+from causeway.process import run
 from causeway.scenario.stage import Stage
 
 NETWORK = "/bgl/dist/etc/sysconfig/network"
@@ -59,8 +60,8 @@ def play(stage: Stage) -> None:
     with stage.observe("the nodes de-configure their Ethernet, one after the other"):
 
         def configured() -> str:
-            having = [n for n in nodes if "inet " in lab.on(n, "ip", "-4", "addr", "show", "dev", "eth0").stdout]
-            return " ".join(having)
+            shown = {node: run(lab.plug(node, ["ip", "-4", "addr", "show", "dev", "eth0"])).must() for node in nodes}
+            return " ".join(node for node, text in shown.items() if "inet " in text)
 
         until("no node has an address", configured, deadline_s=LEASE_S + 30, poll_s=5)
         lost_after_s = outage.virtual_s

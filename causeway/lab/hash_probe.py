@@ -25,7 +25,7 @@ def send_through(lab: Lab, node: str, bond: str, members: Sequence[str], frames:
     Every frame must differ from every other. Raises LabBroken when the bond or a member is not there.
     """
     request = json.dumps({"bond": bond, "members": list(members), "frames": [f.hex() for f in frames]})
-    argv = ["nsenter", "-n", "-t", str(lab.pids[node]), sys.executable, "-m", "causeway.lab.hash_probe"]
+    argv = lab.plug(node, [sys.executable, "-m", "causeway.lab.hash_probe"])
     reply: list[str | None] = json.loads(run(argv, stdin=request, timeout_s=120).must())
     return reply
 

@@ -84,6 +84,13 @@ class Lab:
         """
         return ["nsenter", "-a", "-t", str(self._pid(node)), *argv]
 
+    def plug(self, node: str, argv: Sequence[str]) -> list[str]:
+        """The command that runs the lab host's own argv on a node's network: adapters, routes, sockets.
+
+        It asks nothing of the node, and so works where the node is off or its root hangs on a lost server.
+        """
+        return ["nsenter", "-n", "-t", str(self.board(node)), *argv]
+
     def _pid(self, node: str) -> int:
         """The first process of a node's own system. (/proc/PID/root is its files.)"""
         board = self.board(node)

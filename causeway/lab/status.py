@@ -58,7 +58,7 @@ def _channel(lab: Lab, end: Any, other: Any) -> dict[str, Any]:
 def _devices(lab: Lab) -> dict[str, dict[str, Any]]:
     """`ip -j link` of every node, also of one that is switched off, by NODE:DEVICE."""
     nodes = [node for node in lab.site.nodes if lab.state(node) != "down"]
-    commands = [["nsenter", "-n", "-t", str(lab.board(node)), "ip", "-j", "link"] for node in nodes]
+    commands = [lab.plug(node, ["ip", "-j", "link"]) for node in nodes]
     found = {}
     for node, result in zip(nodes, run_all(commands, timeout_s=60), strict=True):
         for device in json.loads(result.stdout or "[]"):

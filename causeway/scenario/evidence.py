@@ -20,15 +20,15 @@ from causeway.scenario.runner import Scenario, play
 #: In a UML lab host the launcher's folder for results is mounted here.
 RUNS = Path("/runs") if clock.is_uml() else folders.runs()
 
-#: What is asked of every node when something went wrong.
+#: What is asked of every node's network when something went wrong, and of every switch.
 _DUMPS = {
     "ip-addr.json": ["ip", "-j", "-s", "addr"],
     "ip-route.json": ["ip", "-j", "route"],
     "tc.txt": ["tc", "-s", "qdisc"],
     "sockets.txt": ["ss", "-tni"],
     "bonding.txt": ["sh", "-c", "tail -n +1 /proc/net/bonding/* 2>/dev/null"],
-    "openvswitch.txt": ["sh", "-c", "ovs-vsctl show; ovs-appctl bond/show; ovs-appctl lacp/show"],
 }
+_SWITCH_DUMP = ["sh", "-c", "ovs-vsctl show; ovs-appctl bond/show; ovs-appctl lacp/show"]
 
 
 def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: datetime, say: Console) -> Run:
@@ -67,13 +67,14 @@ def collect(lab: Lab, folder: Path, why: str) -> None:
     """Dump what every running node says of itself, and the lab's own files without its secrets."""
     folder.mkdir(parents=True)
     (folder / "why.txt").write_text(f"{why}\n")
-    nodes = lab.running()
-    for file, argv in _DUMPS.items():
-        dumps = run_all([lab.enter(node, argv) for node in nodes], timeout_s=30)
-        for node, dump in zip(nodes, dumps, strict=True):
-            if dump.stdout.strip():
-                (folder / node).mkdir(exist_ok=True)
-                (folder / node / file).write_text(dump.stdout)
+    nodes = [node for node in lab.site.nodes if lab.state(node) != "down"]
+    switches = [node for node in lab.nodes_of_role("switch", "router") if node in nodes]
+    asked = [(node, file, lab.plug(node, argv)) for file, argv in _DUMPS.items() for node in nodes]
+    asked += [(node, "openvswitch.txt", lab.enter(node, _SWITCH_DUMP)) for node in switches]
+    for (node, file, _), dump in zip(asked, run_all([argv for _, _, argv in asked], timeout_s=30), strict=True):
+        if dump.stdout.strip():
+            (folder / node).mkdir(exist_ok=True)
+            (folder / node / file).write_text(dump.stdout)
     for log in (lab.folder / "containerlab.log", Path("/run/dockerd.log")):
         if log.exists():
             shutil.copy(log, folder)

@@ -66,7 +66,10 @@ def play(scenario: Scenario, lab: Lab, seed: int, keep_evidence: Callable[[str],
     watch = Watch()
     verdict, why = _verdict(scenario, stage)
     if verdict in ("fail", "broken"):
-        keep_evidence(f"{verdict}: {why}")
+        try:
+            keep_evidence(f"{verdict}: {why}")
+        except Exception as error:  # a lab so broken that it gives none must still be undone and told of
+            why += f"; evidence is incomplete: {error}"
     try:
         stage.undo()
     except Exception as error:  # what cannot be undone is a broken lab, whatever the verdict was
