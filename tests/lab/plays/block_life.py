@@ -1,0 +1,118 @@
+"""A block's life: off and on again, every stage of the boot failing, and its service node restarted.
+
+Claim: nodes wait at the stage that fails, say so on their consoles, and come up by themselves once it is mended;
+a start script that fails or hangs is named by the allocation; the nodes survive a restart of SN's services.
+
+Source: issue 3, "Power and firmware", "Bad input".
+"""
+
+from collections.abc import Callable
+
+from causeway.lab import blocks
+from causeway.lab.wait import until
+from causeway.scenario.stage import Stage
+
+TFTP = "/bgl/BlueLight/ppcfloor/tftp"
+IMAGE = f"{TFTP}/ionode.img"
+RC = "/bgl/dist/etc/rc.d/rc3.d"
+#: What to break and to mend on SN, and what the console then says.
+STAGES = {
+    "DHCP server down": ("pkill -x dnsmasq; sleep 1", "dnsmasq", "no DHCP answer; trying again"),
+    "boot image missing": (f"mv {IMAGE} {TFTP}/away", f"mv {TFTP}/away {IMAGE}", "TFTP: "),
+    "boot image corrupt": (
+        f"cp -p {IMAGE} {TFTP}/good; dd if=/dev/zero of={IMAGE} bs=1k seek=300 count=8 conv=notrunc",
+        f"mv {TFTP}/good {IMAGE}",
+        "the boot image is corrupt",
+    ),
+    "NFS server down": ("rpc.nfsd 0", "rpc.nfsd -N 3", "NFS server 10.2.64.220, /bgl: "),
+}
+
+
+def play(stage: Stage) -> None:
+    lab, sn = stage.lab, blocks.service_node(stage.lab)
+    pool = stage.site.topology.io_nodes
+    assert pool is not None
+    block, nodes = pool.booted, lab.booted_io_nodes()
+
+    def do(command: str) -> str:
+        return lab.on(sn, "sh", "-c", command, timeout_s=500).must()
+
+    def states() -> set[str]:
+        return {lab.state(node) for node in nodes}
+
+    def consoles_say(text: str) -> Callable[[], str]:
+        def silent() -> str:
+            return " ".join(n for n in nodes if not any(text in line.text for line in blocks.console(lab, n)))
+
+        return silent
+
+    def up_again(node: str, order: Callable[[], object]) -> None:
+        (lab.folder / "service" / "logs" / f"{node}.log").unlink()
+        order()
+        ended = "boot ended: up"
+
+        def last_lines() -> str:
+            lines = [line.text for line in blocks.console(lab, node)]
+            return "" if ended in lines else f"{lines[-1:]}"
+
+        until(f"{node} says {ended!r}", last_lines, deadline_s=60)
+
+    with stage.healthy("the block is up"):
+        stage.compare("states", "up", " ".join(states()), "", 0)
+
+    with stage.judge("freed, its nodes are off and without addresses; allocated, they are up again"):
+        blocks.deallocate(lab, block)
+        stage.compare("states, freed", "off", " ".join(states()), "", 0)
+        stage.compare("ping, freed", 1, lab.on("FEN", "ping", "-c1", "-W1", nodes[0]).rc, "exit code", 0)
+        stage.compare("allocation", 0, blocks.allocate(lab, block).rc, "exit code", 0)
+        stage.compare("states, allocated again", "up", " ".join(states()), "", 0)
+
+    with stage.judge("reset and poweroff do what they do on a machine"):
+        up_again(nodes[0], lambda: lab.on(nodes[0], "reboot"))
+        up_again(nodes[0], lambda: do(f"bglpower reset {nodes[0]}"))
+        lab.on(nodes[0], "poweroff")
+        until("the node is off", lambda: "" if lab.state(nodes[0]) == "off" else lab.state(nodes[0]), deadline_s=30)
+        up_again(nodes[0], lambda: do(f"bglpower on {nodes[0]}"))
+        stage.compare("state after all of it", "up", lab.state(nodes[0]), "", 0)
+
+    for what, (break_it, mend_it, said) in STAGES.items():
+        with stage.judge(f"{what}: every console says so, and the nodes come up once it is mended"):
+            blocks.deallocate(lab, block)
+            do(break_it)
+            allocation = lab.start_on(sn, "bglallocate", block, "root")
+            until(f"consoles say {said!r}", consoles_say(said), deadline_s=60)
+            do(mend_it)
+            stage.compare(f"{what}, then mended", 0, allocation.result(400).rc, "exit code", 0)
+
+    with stage.contrast("a script that fails and one that hangs are named, and the nodes are up all the same"):
+        stage.defer(blocks.put(lab, sn, f"{RC}/S20broken", "echo it is broken\nexit 3\n"))
+        stage.defer(blocks.put(lab, sn, f"{RC}/S21hanging", "sleep 1000\n"))
+        allocated = blocks.reboot(lab, block)
+        stage.compare("allocation with bad scripts", 1, allocated.rc, "exit code", 0)
+        blamed = allocated.stdout.count("is up, but failed: S20broken S21hanging")
+        stage.compare("nodes whose scripts are named", len(nodes), blamed, "nodes", 0)
+        hung = "S21hanging hung, and was killed after 120 s; log /var/log/S21hanging.log"
+        stage.compare("consoles name the log", "", consoles_say(hung)(), "", 0)
+
+    with stage.contrast("a full disk under /bgl/gpfsvar keeps the filesystem's part from starting, and nothing else"):
+        stage.undo()
+        blocks.deallocate(lab, block)
+        do("rm -rf /bgl/gpfsvar/*; dd if=/dev/zero of=/bgl/gpfsvar/fill bs=4k || true")
+        allocated = blocks.allocate(lab, block)
+        do("rm /bgl/gpfsvar/fill")
+        stage.compare("allocation, disk full", 1, allocated.rc, "exit code", 0)
+        stage.compare("nodes that say so", len(nodes), allocated.stdout.count("but failed: S40fs"), "nodes", 0)
+        stage.compare("ssh to one of them", 0, lab.on(sn, "ssh", "-o", "BatchMode=yes", nodes[0], "true").rc, "", 0)
+
+    with stage.contrast("SN's services are restarted while nodes are up, and the nodes find them again"):
+        blocks.reboot(lab, block).must()
+        do("/etc/init.d/bgl-boot restart")
+        ends = [lab.start_on(node, "sh", "-c", "echo I was here >>/var/adm/ras/restart.log") for node in nodes]
+        wrote = sum(end.result(300).rc == 0 for end in ends)
+        stage.compare("nodes that write to SN after its restart", len(nodes), wrote, "nodes", 0)
+        kept = int(do("cat /bgl/gpfsvar/*/var/adm/ras/restart.log | wc -l"))
+        stage.compare("lines that arrived", len(nodes), kept, "lines", 0)
+
+    with stage.restore("everything is as it was"):
+        stage.compare("allocation, at last", 0, blocks.reboot(lab, block).rc, "exit code", 0)
+        stage.compare("states, at last", "up", " ".join(states()), "", 0)
