@@ -437,6 +437,12 @@ def show_bench(rows: list[dict[str, Any]]) -> None:
         "memory, MiB": lambda r: f"{r['memory_mib']:.0f} ({r['memory_mib_per_node']:.0f} a node)",
         "eight streams, Mbit/s": lambda r: f"{r['eight_streams']['mbit']:.0f}",
         "wall s per virtual s": lambda r: f"{r['eight_streams']['wall_over_virtual']:.2f}",
+        "I/O nodes booted at once": lambda r: f"{r['boot']['nodes']}",
+        "allocate to all up, virtual s": lambda r: f"{r['boot']['virtual_s']:.1f}",
+        "bound by SN's busiest link, s": lambda r: f"{r['boot']['bound_s']:.1f} ({r['boot']['sent_mb']:.0f} MB sent)",
+        "first node, last node, s": lambda r: f"{r['boot']['first_node_s']:.1f}, {r['boot']['last_node_s']:.1f}",
+        "boot, wall s": lambda r: f"{r['boot']['wall_s']:.1f}",
+        "memory then, MiB": lambda r: f"{r['boot']['memory_mib']:.0f}",
     }
     for name, text in lines.items():
         table.add_row(name, *(text(row) for row in rows))

@@ -66,7 +66,50 @@ def lab_page(file: Path) -> str:
     lines += _table("end|sends by|members|end|sends by|members|each|LACP rate", _channels(site))
     lines += _section("Routes", "nodes|to|through", _routes(site))
     lines += _section("Services", "service|where", _services(site))
+    if site.topology.io_nodes and (DOCS / "labs" / f"{site.name}-boot.log").exists():
+        lines += _boot(site)
     return "\n".join(lines)
+
+
+def _boot(site: Site) -> list[str]:
+    """How the I/O nodes boot: the blocks, and one node's console, kept in a file, drawn as a timeline."""
+    pool, boot = site.topology.io_nodes, site.topology.services.boot
+    assert pool is not None and boot is not None
+    log = DOCS / "labs" / f"{site.name}-boot.log"
+    lines = ["## Boot", ""]
+    lines += [
+        f"The I/O nodes are diskless and boot from {boot.server}: address by DHCP, boot image by TFTP, trees by NFS,",
+        "then the start scripts of the system's and the site's rc3.d, merged by name. They are booted in blocks:",
+        f"`bglallocate BLOCK USER` on {boot.server}; `causeway up` does it for {pool.booted}.",
+        "",
+    ]
+    blocks = ([name, f"`{pattern}`"] for name, pattern in pool.blocks.items())
+    lines += _table("block|its I/O nodes, as a pattern", blocks)
+    link = f"[{log.name}]({log.name})"
+    lines += [f"One node of a block of eight, in milliseconds since power-on (its console: {link}):", ""]
+    return [*lines, "```mermaid", *_timeline(log.read_text()), "```", ""]
+
+
+def _timeline(console: str) -> Iterator[str]:
+    """A console's stages as a Mermaid chart; each stage ends where the next begins."""
+    stages = {
+        "power on": "DHCP",
+        "boot image": "TFTP",
+        "loaded": "unpack, start",
+        "starting ionode": "mount the trees",
+        "trees mounted": "start scripts to S14",
+        "S15nuttcp": "S15nuttcp to S41fs_mount",
+        "boot ended": "",
+    }
+    at_ms: dict[str, int] = {}
+    for line in console.splitlines():
+        time, text = line.removeprefix("[").split("] ", 1)
+        for mark in stages:
+            if mark in text:
+                at_ms.setdefault(mark, round(float(time) * 1000))
+    yield from ("gantt", "  dateFormat x", "  axisFormat %L ms", "  section boot")
+    for (mark, stage), after in zip(stages.items(), list(stages)[1:], strict=False):
+        yield f"  {stage} : {at_ms[mark]}, {max(at_ms[after], at_ms[mark] + 1)}"
 
 
 def scenario_page(file: Path) -> str:
@@ -208,6 +251,10 @@ def _services(site: Site) -> Iterator[list[str]]:
         yield ["DNS", f"{dns.server} serves {site.topology.domain} to the nodes of {dns.cluster}"]
     if services.ntp:
         yield ["NTP", f"{services.ntp.server} gives the time to the other nodes of {services.ntp.cluster}"]
+    if services.boot:
+        boot = services.boot
+        size = f"{boot.nfs_threads} NFS threads, leases of {boot.lease_s} s, {boot.var_mib} MiB for the nodes' own /var"
+        yield ["boot", f"{boot.server} boots the I/O nodes: {size}"]
     for key, value in services.sysctl.items():
         yield ["sysctl", f"{key} = {value}"]
 
