@@ -24,8 +24,10 @@ from causeway.labhost import artefacts, folders, mailbox
 
 #: Nanoseconds since 1970 at which a seeded lab host's clock starts (2026-01-01), so that runs repeat.
 _SEEDED_START_NS = 1_767_225_600_000_000_000
-#: The guest's memory is sparse: only what is used takes the host's.
-MEMORY = "16G"
+#: The guest's memory is sparse: only what is used takes the host's. But what it has read from files stays in it
+#: while there is room, so it must not have more than the host can give.
+_MOST_MEMORY_MIB = 16384
+_LEAST_MEMORY_MIB = 2048
 
 
 @dataclass(frozen=True)
@@ -150,9 +152,8 @@ def start(name: str, about: dict[str, str], *, seed: int | None, keep: bool) -> 
     (host.folder / "about.json").write_text(json.dumps(about))
     (host.folder / "kernel.json").write_text(json.dumps(_command_line(host, seed)))
     (host.folder / "lock").touch()
-    memory = Path("/dev/shm")  # a file system in memory: its pages are the guest's memory
     env = dict(os.environ) | {
-        "TMPDIR": str(memory if os.access(memory, os.W_OK) else host.folder),
+        "TMPDIR": str(memory_folder() or host.folder),
         "HOME": str(host.folder),
         "PYTHONPATH": str(folders.REPO),
     }
@@ -170,11 +171,23 @@ def start(name: str, about: dict[str, str], *, seed: int | None, keep: bool) -> 
     return host
 
 
+def memory_folder() -> Path | None:
+    """A file system in memory, for a file whose pages are the guest's memory; None where there is none."""
+    folder = Path("/dev/shm")
+    return folder if os.access(folder, os.W_OK) and memory_mib(folder) >= _LEAST_MEMORY_MIB else None
+
+
+def memory_mib(folder: Path) -> int:
+    """How much memory a lab host gets: four fifths of what is free there, or what the largest lab can use."""
+    free_mib = shutil.disk_usage(folder).free // 2**20
+    return min(_MOST_MEMORY_MIB, free_mib * 4 // 5)
+
+
 def _command_line(host: LabHost, seed: int | None) -> list[str]:
     seeded = [] if seed is None else [f"entropy-seed={seed}", f"time-travel-start={_SEEDED_START_NS}"]
     return [
         str(artefacts.KERNEL.folder / "linux"),
-        f"mem={MEMORY}",
+        f"mem={memory_mib(memory_folder() or host.folder)}M",
         f"initrd={artefacts.LABHOST.folder / 'initrd.gz'}",
         f"share={host.share}",
         "seccomp=on",

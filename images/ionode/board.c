@@ -224,15 +224,17 @@ static int print(int output)
 	return got > 0;
 }
 
-/* Reap what has ended; returns whether the node's first process was among it, and its status. */
-static int has_ended(int children, pid_t node, int *status)
+/* Reap what has ended; returns whether the node's first process was among it, and its status.
+ * The lab's end is a SIGTERM: the board goes, and takes everything with it. */
+static int has_ended(int signals, pid_t node, int *status)
 {
-	struct signalfd_siginfo ignored;
+	struct signalfd_siginfo signal;
 	int ended = 0, its;
 	pid_t pid;
 
-	while (read(children, &ignored, sizeof(ignored)) > 0)
-		;
+	while (read(signals, &signal, sizeof(signal)) > 0)
+		if (signal.ssi_signo == SIGTERM)
+			exit(0);
 	while ((pid = waitpid(-1, &its, WNOHANG)) > 0) {
 		if (pid == node) {
 			*status = its;
@@ -243,7 +245,7 @@ static int has_ended(int children, pid_t node, int *status)
 }
 
 /* One life of the node, from power-on until it is off; returns whether it is to start again. */
-static int live(int power, int children)
+static int live(int power, int signals)
 {
 	enum order given = NONE;
 	int output, open_line, status = 0, alive = 1;
@@ -256,7 +258,7 @@ static int live(int power, int children)
 	open_line = output;
 	put("/run/node-state", "on");
 	while (alive) {
-		struct pollfd watched[] = { { power, POLLIN, 0 }, { open_line, POLLIN, 0 }, { children, POLLIN, 0 } };
+		struct pollfd watched[] = { { power, POLLIN, 0 }, { open_line, POLLIN, 0 }, { signals, POLLIN, 0 } };
 
 		poll(watched, 3, -1);
 		if (watched[0].revents) {
@@ -271,7 +273,7 @@ static int live(int power, int children)
 		if (watched[1].revents && !print(output))
 			open_line = -1; /* poll() passes over it */
 		if (watched[2].revents)
-			alive = !has_ended(children, node, &status);
+			alive = !has_ended(signals, node, &status);
 	}
 	fcntl(output, F_SETFL, O_NONBLOCK);
 	while (print(output))
@@ -290,7 +292,7 @@ int main(void)
 {
 	char path[128];
 	sigset_t watched;
-	int power, children, standby;
+	int power, signals, standby, none;
 
 	gethostname(name, sizeof(name) - 1);
 	snprintf(log_path, sizeof(log_path), "/service/logs/%s.log", name);
@@ -300,21 +302,24 @@ int main(void)
 		fail(path);
 	sigemptyset(&watched);
 	sigaddset(&watched, SIGCHLD);
+	sigaddset(&watched, SIGTERM);
 	sigprocmask(SIG_BLOCK, &watched, NULL);
-	children = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
+	signals = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
 	for (;;) {
 		int on = 0;
 
 		standby = listen_in_standby();
 		put("/run/node-state", "off");
 		while (!on) {
-			struct pollfd lines[] = { { power, POLLIN, 0 }, { standby, POLLIN, 0 } };
+			struct pollfd lines[] = { { power, POLLIN, 0 }, { standby, POLLIN, 0 }, { signals, POLLIN, 0 } };
 
-			poll(lines, 2, -1);
+			poll(lines, 3, -1);
+			if (lines[2].revents)
+				has_ended(signals, 0, &none);
 			on = (lines[1].revents && is_magic(standby)) || (lines[0].revents && ordered(power) == ON);
 		}
 		close(standby);
-		while (live(power, children))
+		while (live(power, signals))
 			;
 	}
 }
