@@ -25,10 +25,12 @@ class StreamEnds:
 class Expected:
     """What the model says of streams that run at the same time.
 
-    cables: the directed cables of each stream, in order; rates: TCP payload in Mbit/s of each stream.
+    cables: the directed cables of each stream, in order; mtus: the size of its full packets, the smallest MTU on
+    its way (TCP learns it from the other end's MSS and by path MTU discovery); rates: its TCP payload in Mbit/s.
     """
 
     cables: dict[str, tuple[DirectedCable, ...]]
+    mtus: dict[str, int]
     rates: dict[str, float]
 
     def on(self, cable_sender: Port) -> list[str]:
@@ -50,7 +52,7 @@ def expect(
     switch_choices: SwitchChoices | None = None,
     policies: Mapping[str, str] | None = None,
 ) -> Expected:
-    """Cables from the topology, the routes and the hash policies; rates as max-min fair shares.
+    """Cables from the topology, the routes and the hash policies; rates as max-min fair shares of the wire.
 
     A Linux end's member is computed bit for bit. An OVS end hashes with a key of its own, so its member
     must be given in switch_choices where more than one stream passes it; KeyError names a missing one.
@@ -64,13 +66,12 @@ def expect(
         )
         for stream in streams
     }
-    capacity = {}
-    for taken in cables.values():
-        for cable in taken:
-            rate = link_rate_mbit(site, cable.sender)
-            capacity[_name(cable)] = tcp_goodput_mbit(rate, site.mtu(cable.sender))
+    capacity = {_name(cable): link_rate_mbit(site, cable.sender) for taken in cables.values() for cable in taken}
     wanted = {label: [_name(cable) for cable in taken] for label, taken in cables.items()}
-    return Expected(cables, fair_share(wanted, capacity))
+    mtus = {label: min(site.mtu(cable.sender) for cable in taken) for label, taken in cables.items()}
+    shares = fair_share(wanted, capacity)
+    rates = {label: tcp_goodput_mbit(share, mtus[label]) for label, share in shares.items()}
+    return Expected(cables, mtus, rates)
 
 
 def _name(cable: DirectedCable) -> str:

@@ -196,12 +196,12 @@ def judge(stage: Stage, title: str, outcome: Outcome) -> None:
     on: dict[str, list[str]] = {device: [] for device in channel.members}
     for label, device in outcome.computed.items():
         on[device].append(label)
-    mtu = stage.site.topology.networks["b"].mtu
+    payload = {label: round(m.megabytes * 2**20) for label, m in outcome.measured.items()}
     total = sum(outcome.sent.values())
     bars = []
     for device, labels in on.items():
-        payload = sum(round(outcome.measured[label].megabytes * 2**20) for label in labels)
-        due, sent = counted_bytes(payload, mtu), outcome.sent[device]
+        due = sum(counted_bytes(payload[label], expected.mtus[label]) for label in labels)
+        sent = outcome.sent[device]
         if labels:
             why = "the counter has acknowledgements and LACP, too"
             stage.compare(f"{title}: bytes sent through {device}", due, sent, "bytes", 0.01, why)

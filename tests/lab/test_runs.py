@@ -85,5 +85,6 @@ def test_jumbo_frames_by_one_key_carry_990_mbit(tool: Tool, tmp_path: Path, cloc
     else:
         tool("run", "single_stream", "--lab", str(site), "--io-nodes", "2")
         run = json.loads((tmp_path / "runs" / "latest" / "report.json").read_text())
+        assert (run["scenarios"][0]["verdict"], run["scenarios"][0]["why"]) == ("pass", "")
         rates = {c["what"]: c["measured"] for c in comparisons(run)}
         assert abs(rates["one stream, nsd01 transmits"] / 990.04 - 1) < 0.001

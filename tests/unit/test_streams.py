@@ -174,3 +174,15 @@ def test_jumbo_frames_make_every_stream_faster(tmp_path: Path) -> None:
     rates = expect(site, reads()).rates
     for ion, rate in expect(JUBL, reads()).rates.items():
         assert rates[ion] == pytest.approx(rate * tcp_goodput_mbit(1000, 9000) / WIRE)
+
+
+def test_packets_are_no_larger_than_the_smallest_mtu_on_the_way(tmp_path: Path) -> None:
+    file = tmp_path / "jumbo.yaml"
+    file.write_text(FILE.read_text().replace("mtu: 1500", "mtu: 9000"))
+    site = load_site(file)
+    through_deisa = StreamEnds(
+        "FEN:t:cn01", "FEN", (IPv4Address("10.2.64.221"), 40000), (IPv4Address("10.1.33.11"), 5011)
+    )
+    expected = expect(site, [through_deisa])
+    assert expected.mtus == {"FEN:t:cn01": 1500}
+    assert expected.rates == pytest.approx({"FEN:t:cn01": WIRE})

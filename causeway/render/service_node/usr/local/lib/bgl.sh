@@ -12,7 +12,11 @@ refuse() { # bad input: nothing has been done
 
 io_nodes() { cut -d, -f3 /etc/bgl/ionodes; }
 mac_of() { awk -F, -v name="$1" '$3 == name { print $1 }' /etc/bgl/ionodes; }
-last_line() { tail -n 1 "$BGLLOGS/$1.log" 2>/dev/null || echo "nothing on its console"; }
+last_words() { # NODE: why it waits, if it says so, or its console's last line
+	log=$BGLLOGS/$1.log
+	[ -s "$log" ] || log=/dev/null
+	tail -n 2 "$log" | grep 'trying again' || tail -n 1 "$log" | grep . || echo "nothing on its console"
+}
 
 nodes_of() { # BLOCK: its I/O nodes that this machine has
 	pattern=$(awk -v name="$1" '$1 == name { print $2 }' /etc/bgl/blocks)
