@@ -53,3 +53,17 @@ def test_a_shell_can_be_opened_again_and_again(lab: Tool) -> None:
         typist.wait_for("SN")
         typist.type("exit\r")
         assert typist.process.wait(timeout=30) == 0
+
+
+def test_a_shell_on_a_booted_io_node_is_on_its_own_system(lab: Tool) -> None:
+    typist = Typist([str(CAUSEWAY), "shell", "R00-M0-NC-3"], lab.env)
+    typist.wait_for("$ ")
+    typist.type("hostname; tty; mount | grep -c 'SN\\|10.2.64.220'\r")
+    typist.wait_for("\r\nR00-M0-NC-3")
+    typist.wait_for("/dev/pts/")
+    typist.wait_for("\r\n5")
+    typist.type("sleep 1000\r")
+    time.sleep(1)
+    typist.type("\x03")  # Ctrl-C
+    typist.type("exit 7\r")
+    assert typist.process.wait(timeout=30) == 7
