@@ -42,9 +42,9 @@ class Tool:
             start_new_session=True,
         )
 
-    def json(self, *words: str) -> Any:
+    def json(self, *words: str, timeout_s: float = 300) -> Any:
         """What a command prints with --json; its standard output must hold nothing else."""
-        done = self(*words)
+        done = self(*words, timeout_s=timeout_s)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
