@@ -1,7 +1,8 @@
 """Where a packet goes: routes hop by hop, and the cables and channels of each hop."""
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network
 
 from causeway.model.site import Port, Site
@@ -88,6 +89,31 @@ def path(site: Site, source_node: str, destination: IPv4Address) -> Path:
         visited.add(here)
         hops.append(hop)
     return Path(tuple(hops))
+
+
+def reaches(site: Site, one: str, other: str) -> bool:
+    """Whether two nodes can talk: each finds the other's first address, by which daemons know each other."""
+    try:
+        path(site, one, first_address(site, other))
+        path(site, other, first_address(site, one))
+    except Unreachable:
+        return False
+    return True
+
+
+def first_address(site: Site, node: str) -> IPv4Address:
+    """The address of a node's first interface: f in JUMP, b in JUBL."""
+    return next(iter(site.nodes[node].interfaces.values())).address
+
+
+def without_routes(site: Site, nodes: Iterable[str], to: Iterable[IPv4Address | str]) -> Site:
+    """The site as it is when nodes lack their static routes to networks (names) or addresses."""
+    gone = set(to)
+    fewer = {
+        name: site.nodes[name].model_copy(update={"routes": [r for r in site.nodes[name].routes if r.to not in gone]})
+        for name in nodes
+    }
+    return replace(site, nodes=site.nodes | fewer)
 
 
 def link_rate_mbit(site: Site, port: Port) -> int:

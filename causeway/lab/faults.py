@@ -1,0 +1,17 @@
+"""States that a site should not be in. Each brings it about and returns its undo; none of them judges."""
+
+from collections.abc import Callable
+
+from causeway.lab.lab import Lab
+
+Undo = Callable[[], object]
+
+
+def route_missing(lab: Lab, node: str, to: str) -> Undo:
+    """A node lacks its static route to a network (10.2.64.0/22) or a host (10.1.33.202), until the undo.
+
+    Seen by: `ip route get`, the paths of packets, a matrix of who reaches whom.
+    """
+    route = lab.on(node, "ip", "route", "show", to).must().split()
+    lab.on(node, "ip", "route", "del", *route).must()
+    return lambda: lab.on(node, "ip", "route", "replace", *route).must()
