@@ -15,3 +15,12 @@ def route_missing(lab: Lab, node: str, to: str) -> Undo:
     route = lab.on(node, "ip", "route", "show", to).must().split()
     lab.on(node, "ip", "route", "del", *route).must()
     return lambda: lab.on(node, "ip", "route", "replace", *route).must()
+
+
+def link_down(lab: Lab, node: str, device: str) -> Undo:
+    """A cable is pulled: both of its ends lose their carrier, until the undo.
+
+    Seen by: `ip link` (NO-CARRIER, state DOWN), /proc/net/bonding (MII Status: down), `ovs-appctl bond/show`.
+    """
+    lab.on(node, "ip", "link", "set", device, "down").must()
+    return lambda: lab.on(node, "ip", "link", "set", device, "up").must()

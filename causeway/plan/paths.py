@@ -116,6 +116,19 @@ def without_routes(site: Site, nodes: Iterable[str], to: Iterable[IPv4Address | 
     return replace(site, nodes=site.nodes | fewer)
 
 
+def without_member(site: Site, port: Port) -> Site:
+    """The site as it is when a channel's cable is pulled: the channel goes on with its other members."""
+    cable = next(c for c in site.cables if port in c.ends)
+    gone = {(end.node, end.device) for end in cable.ends}
+
+    def left(end: ChannelEnd) -> ChannelEnd:
+        return end.model_copy(update={"members": [m for m in end.members if (end.node, m) not in gone]})
+
+    channels = [c.model_copy(update={"ends": [left(end) for end in c.ends]}) for c in site.topology.channels]
+    topology = site.topology.model_copy(update={"channels": channels})
+    return replace(site, topology=topology, cables=tuple(c for c in site.cables if c is not cable))
+
+
 def link_rate_mbit(site: Site, port: Port) -> int:
     """The wire rate in Mbit/s of the cable at a port, in each direction.
 

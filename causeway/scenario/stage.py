@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from causeway.errors import CheckFailed
 from causeway.lab.clock import Watch
 from causeway.lab.lab import Lab
+from causeway.model.site import Site
 from causeway.report.result import Comparison, Exhibit, Phase, Step, Value
 
 
@@ -76,6 +77,15 @@ class Stage:
         """Undo every change that is not undone yet, the last one first."""
         while self._undos:
             self._undos.pop()()
+
+    @contextmanager
+    def as_if(self, site: Site) -> Iterator[None]:
+        """Expect of the lab what a site with a fault in it would do."""
+        whole, self.site = self.site, site
+        try:
+            yield
+        finally:
+            self.site = whole
 
     def compare(
         self, what: str, expected: Value, measured: Value | None, unit: str, tolerance: float, why: str = ""

@@ -10,7 +10,17 @@ import pytest
 from causeway.model.load import load_site
 from causeway.model.site import Port, Site, build_site
 from causeway.model.topology import Route, Topology
-from causeway.plan.paths import DirectedCable, Hop, Segment, Unreachable, link_rate_mbit, path
+from causeway.plan.paths import (
+    DirectedCable,
+    Hop,
+    Segment,
+    Unreachable,
+    link_rate_mbit,
+    path,
+    reaches,
+    without_member,
+    without_routes,
+)
 
 JUBL = load_site(File(__file__).parents[2] / "topologies/jubl.yaml")
 
@@ -265,3 +275,25 @@ def test_an_address_is_not_found_in_another_network_of_the_same_prefix() -> None
     site = small_site(nodes, networks={"one": "10.0.0.0/24", "two": "10.0.0.0/24"})
     with pytest.raises(Unreachable, match="nobody in network one has"):
         path(site, "left", IPv4Address("10.0.0.2"))
+
+
+def test_a_node_without_its_route_is_reached_by_none_of_the_other_cluster_and_by_all_of_its_own() -> None:
+    nodes = [name for name, node in JUBL.nodes.items() if node.cluster]
+    lacking = without_routes(JUBL, ["cn01"], ["b"])
+    cut = {other for other in nodes if other != "cn01" and not reaches(lacking, "cn01", other)}
+    assert cut == {name for name in nodes if JUBL.nodes[name].cluster == "JUBL"}
+    assert all(reaches(JUBL, a, b) for a in nodes for b in nodes if a != b)
+
+
+def test_without_the_host_routes_the_way_to_a_servers_f_address_is_through_deisa() -> None:
+    nsd01f = IPv4Address("10.1.33.202")
+    lacking = without_routes(JUBL, ["SN"], [nsd01f])
+    assert [hop.receiver.node for hop in path(JUBL, "SN", nsd01f).hops] == ["nsd01"]
+    assert [hop.receiver.node for hop in path(lacking, "SN", nsd01f).hops] == ["deisa", "nsd01"]
+
+
+def test_a_channel_whose_cable_is_pulled_has_its_other_members_on_both_ends() -> None:
+    fewer = without_member(JUBL, Port("nsd01", "eth3"))
+    ends = {end.node: end.members for _, end, other in fewer.channel_ends() if "nsd01" in (end.name, end.node)}
+    assert ends == {"nsd01": ["eth2", "eth4", "eth5"], "zam870": ["nsd01-1", "nsd01-3", "nsd01-4"]}
+    assert len(fewer.cables) == len(JUBL.cables) - 1
