@@ -50,7 +50,7 @@ lint: ## ruff, mypy --strict, shellcheck, shfmt, hadolint
 	@$(python) -m ruff format --check .
 	@$(python) -m mypy
 	@$(python) -c 'import os, sys; os.execvp("shellcheck", sys.argv[1:])' shellcheck $(shell_files)
-	@$(python) -c 'import os, sys; os.execvp("shellcheck", sys.argv[1:])' shellcheck -s dash -e SC1091 $(start_scripts)
+	@$(python) -c 'import os, sys; os.execvp("shellcheck", sys.argv[1:])' shellcheck -s dash $(start_scripts)
 	@$(python) -c 'import os, sys; os.execvp("shfmt", sys.argv[1:])' shfmt -d $(shell_files) $(start_scripts)
 	@$(python) -c 'import os, sys; os.execvp("hadolint", sys.argv[1:])' hadolint images/base/Dockerfile
 	@echo "lint: clean"

@@ -111,7 +111,7 @@ def console_inside(name: str | None, node: str, *, follow: bool) -> None:
     lab = Lab.find(name)
     if node not in lab.nodes_of_role("ion"):
         raise BadInput(f"{node} has no console; the I/O nodes have: {', '.join(lab.nodes_of_role('ion'))}")
-    log = lab.folder / "service" / "logs" / f"{node}.log"
+    log = lab.console_log(node)
     if not log.exists():
         raise BadInput(f"{node} has not been switched on yet")
     os.execvp("tail", ["tail", "-n", "+1", *(["-F"] if follow else []), str(log)])

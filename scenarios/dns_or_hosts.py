@@ -11,27 +11,18 @@ Source: Redpaper, "Adding a single ION", the note on mmaddnode and NXDOMAIN.
 import re
 
 from causeway.lab import blocks
+from causeway.lab.faults import file_changed
 from causeway.lab.wait import until
 from causeway.process import Result
+from causeway.scenario.membership import ADDED, NO_NAME, add, need_cluster
 from causeway.scenario.stage import Stage
-
-ADDED, REFUSED = "added to the cluster", "not added: NXDOMAIN"
-
-
-def verdict(stage: Stage, service_node: str, node: str) -> str:
-    """The check that both halves of this scenario share: add the node, as the administrator would."""
-    done = stage.lab.on(service_node, "mcaddnode", node)
-    said = done.stdout + done.stderr
-    return ADDED if done.rc == 0 else REFUSED if "NXDOMAIN" in said else f"not added: {said.strip()}"
 
 
 def play(stage: Stage) -> None:
     lab, service_node = stage.lab, blocks.service_node(stage.lab)
     node = lab.booted_io_nodes()[0]
     zone = f"/etc/bind/db.{stage.site.topology.domain}"
-    if lab.on(service_node, "mclsnode").rc != 0:
-        lab.on(service_node, "mccrcluster", str(stage.site.nodes[service_node].cluster)).must()
-        stage.defer(lambda: lab.on(service_node, "rm", "-r", "/var/mc").must())
+    need_cluster(stage)
 
     def host() -> Result:
         return lab.on(service_node, "host", "-t", "a", node)
@@ -42,13 +33,13 @@ def play(stage: Stage) -> None:
 
     with stage.healthy(f"{node} is in DNS and in /etc/hosts, and can be added and deleted"):
         stage.compare(f"host -t a {node}", 0, host().rc, "exit code", 0)
-        stage.compare(f"mcaddnode {node}", ADDED, verdict(stage, service_node, node), "", 0)
+        stage.compare(f"mcaddnode {node}", ADDED, add(stage, node), "", 0)
         lab.on(service_node, "mcdelnode", node).must()
 
     with stage.perturb(f"{node} is taken out of the zone; /etc/hosts stays as it is"):
         stage.defer(lambda: reload(0))
         without = re.sub(rf"^{node}\t.*\n", "", lab.read(service_node, zone), flags=re.MULTILINE)
-        put_back = blocks.put(lab, service_node, zone, without)
+        put_back = file_changed(lab, service_node, zone, without)
         stage.defer(put_back)
         reload(1)
 
@@ -56,12 +47,12 @@ def play(stage: Stage) -> None:
         stage.compare(f"getent hosts {node}", 0, lab.on(service_node, "getent", "hosts", node).rc, "exit code", 0)
         stage.compare(f"ping {node}", 0, lab.on(service_node, "ping", "-c", "1", node).rc, "exit code", 0)
         stage.compare(f"host -t a {node} says NXDOMAIN", True, "NXDOMAIN" in host().stdout, "", 0)
-        stage.compare(f"mcaddnode {node}, name in /etc/hosts only", REFUSED, verdict(stage, service_node, node), "", 0)
+        stage.compare(f"mcaddnode {node}, name in /etc/hosts only", NO_NAME, add(stage, node), "", 0)
 
     with stage.contrast("with the name in DNS again, the same command adds the node"):
         put_back()
         reload(0)
-        stage.compare(f"mcaddnode {node}, name in DNS", ADDED, verdict(stage, service_node, node), "", 0)
+        stage.compare(f"mcaddnode {node}, name in DNS", ADDED, add(stage, node), "", 0)
         lab.on(service_node, "mcdelnode", node).must()
 
     with stage.restore("the zone is as it was"):

@@ -17,10 +17,10 @@ from causeway.lab.counters import difference, sent_bytes
 from causeway.lab.faults import route_missing
 from causeway.lab.nuttcp import Stream
 from causeway.model.site import Site
-from causeway.plan.paths import first_address, path, without_routes
+from causeway.plan.paths import path, without_routes
 from causeway.plan.streams import Expected, StreamEnds, expect
 from causeway.scenario.stage import Stage
-from causeway.scenario.streams import RATE_WHY, SECONDS
+from causeway.scenario.streams import RATE_WHY, SECONDS, SOURCE_PORTS
 
 SERVERS = ("nsd01", "nsd02")
 DIRECT, THROUGH_DEISA = "by the servers' channels", "through deisa"
@@ -28,9 +28,9 @@ DIRECT, THROUGH_DEISA = "by the servers' channels", "through deisa"
 
 def measure(stage: Stage, site: Site, nodes: list[str]) -> tuple[Expected, dict[str, float], str]:
     """Have I/O node i send to server i; gives what was expected, each stream's rate, and the way of the data."""
-    ports = stage.random.sample(range(32768, 60998, 2), len(nodes))
+    ports = stage.random.sample(SOURCE_PORTS, len(nodes))
     streams = [
-        Stream(node, server, first_address(site, server), f"{node}:t:{server}f", "t", port, 5011 + 2 * i)
+        Stream(node, server, site.first_leg(server).address, f"{node}:t:{server}f", "t", port, 5011 + 2 * i)
         for i, (node, server, port) in enumerate(zip(nodes, SERVERS, ports, strict=True))
     ]
     before = sent_bytes(stage.lab, "deisa", SERVERS)
@@ -56,7 +56,7 @@ def judge(stage: Stage, title: str, expected: Expected, rates: dict[str, float])
 def play(stage: Stage) -> None:
     lab, site = stage.lab, stage.site
     nodes = lab.booted_io_nodes()[: len(SERVERS)]
-    hosts: list[IPv4Address | str] = [first_address(site, server) for server in SERVERS]
+    hosts: list[IPv4Address | str] = [site.first_leg(server).address for server in SERVERS]
 
     def gateway(node: str) -> str:
         return lab.on(node, "ip", "route", "get", str(hosts[0])).must().split("via ")[1].split()[0]
@@ -76,7 +76,7 @@ def play(stage: Stage) -> None:
         expected, rates, way = measure(stage, lacking, nodes)
 
     with stage.judge("the data goes through deisa, and the inter-switch link bounds it, as computed"):
-        due = str(path(lacking, nodes[0], first_address(site, SERVERS[0])).hops[0].next_hop)
+        due = str(path(lacking, nodes[0], site.first_leg(SERVERS[0]).address).hops[0].next_hop)
         stage.compare(f"ip route get on {nodes[0]}", due, gateway(nodes[0]), "", 0)
         stage.compare("way of the data, network route only", THROUGH_DEISA, way, "", 0)
         judge(stage, "network route only", expected, rates)

@@ -10,6 +10,7 @@ Source: Redpaper, "Setting up ssh authorization", step 6.
 """
 
 from causeway.lab import blocks
+from causeway.lab.faults import file_changed
 from causeway.scenario.ssh import IN, NOT_AUTHORIZED, login
 from causeway.scenario.stage import Stage
 
@@ -27,7 +28,7 @@ def play(stage: Stage) -> None:
     with stage.perturb("the I/O nodes' line is missing in SN's authorized_keys"):
         lines = lab.read(sn, AUTHORIZED).splitlines(keepends=True)
         own = lab.read(ion, "/root/.ssh/id_ed25519.pub").split()[1]
-        put_back = blocks.put(lab, sn, AUTHORIZED, "".join(line for line in lines if own not in line))
+        put_back = file_changed(lab, sn, AUTHORIZED, "".join(line for line in lines if own not in line))
         stage.defer(put_back)
 
     with stage.judge("only the I/O nodes' way to SN is closed"):

@@ -11,6 +11,7 @@ Source: Redpaper, "Making the SSH daemons' public keys known", on "duplicate pub
 import re
 
 from causeway.lab import blocks
+from causeway.lab.faults import file_changed
 from causeway.lab.wait import until
 from causeway.scenario.ssh import CHANGED, IN, login
 from causeway.scenario.stage import Stage
@@ -41,7 +42,7 @@ def play(stage: Stage) -> None:
         stage.compare("keys for FEN's address", 1, keys(), "keys", 0)
         stage.compare("FEN itself", IN, login(stage, sn, fen), "", 0)
         stage.defer(sshd)
-        stage.defer(blocks.put(lab, "FEN", IMPOSTOR, lab.read(sn, "/bgl/dist/etc/ssh/ssh_host_ed25519_key")))
+        stage.defer(file_changed(lab, "FEN", IMPOSTOR, lab.read(sn, "/bgl/dist/etc/ssh/ssh_host_ed25519_key")))
         lab.on("FEN", "chmod", "600", IMPOSTOR).must()
         sshd("-h", IMPOSTOR)
         stage.compare("FEN's address, an I/O node's key", CHANGED, login(stage, sn, fen), "", 0)
@@ -49,7 +50,7 @@ def play(stage: Stage) -> None:
     with stage.perturb("the I/O nodes' addresses become one pattern"):
         before = lab.read(sn, KNOWN)
         wide = re.sub(r"^10\.2\.64\.\d+(,10\.2\.6\d\.\d+)* (.* ion)$", r"10.2.64.* \2", before, flags=re.MULTILINE)
-        put_back = blocks.put(lab, sn, KNOWN, wide)
+        put_back = file_changed(lab, sn, KNOWN, wide)
         stage.defer(put_back)
 
     with stage.judge("two keys match FEN's address, and the impostor is let in"):

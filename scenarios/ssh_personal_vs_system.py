@@ -18,9 +18,7 @@ PERSONAL = "/bgl/dist/root/.ssh/known_hosts"
 
 def play(stage: Stage) -> None:
     lab, sn = stage.lab, blocks.service_node(stage.lab)
-    pool = stage.site.topology.io_nodes
-    assert pool is not None
-    block, ion = pool.booted, lab.booted_io_nodes()[0]
+    block, ion = blocks.booted(lab), lab.booted_io_nodes()[0]
 
     with stage.healthy("both files are there, and an I/O node reaches SN and FEN"):
         stage.compare("the two files are the same", True, lab.read(sn, SYSTEM) == lab.read(sn, PERSONAL), "", 0)

@@ -10,6 +10,7 @@ Source: Redpaper, "Making the SSH daemons' public keys known": "this interactive
 
 from causeway.lab import blocks
 from causeway.lab.clock import Watch
+from causeway.lab.faults import file_changed
 from causeway.scenario.ssh import IN, NOT_KNOWN, login
 from causeway.scenario.stage import Stage
 
@@ -36,7 +37,7 @@ def play(stage: Stage) -> None:
 
     with stage.perturb("FEN's line is missing in SN's known_hosts"):
         lines = lab.read(sn, KNOWN).splitlines(keepends=True)
-        put_back = blocks.put(lab, sn, KNOWN, "".join(line for line in lines if not line.startswith("FEN-b,")))
+        put_back = file_changed(lab, sn, KNOWN, "".join(line for line in lines if not line.startswith("FEN-b,")))
         stage.defer(put_back)
 
     with stage.judge("on a terminal it hangs; in batch mode it fails within a second"):

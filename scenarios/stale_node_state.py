@@ -10,31 +10,18 @@ Source: Redpaper, "Deleting a single ION": "no stale configuration information i
 """
 
 from causeway.lab import blocks
+from causeway.scenario.membership import ADDED, MEMBER_ALREADY, add, need_cluster
 from causeway.scenario.stage import Stage
-
-ADDED, CONFUSED = "added to the cluster", "not added: it says that it is a member already"
-
-
-def verdict(stage: Stage, service_node: str, node: str) -> str:
-    """The check that both halves of this scenario share: add the node, as the administrator would."""
-    done = stage.lab.on(service_node, "mcaddnode", node)
-    if done.rc == 0:
-        return ADDED
-    return CONFUSED if "is in a cluster already" in done.stderr else f"not added: {done.stderr.strip()}"
 
 
 def play(stage: Stage) -> None:
     lab, service_node = stage.lab, blocks.service_node(stage.lab)
-    pool = stage.site.topology.io_nodes
-    assert pool is not None
-    block, node = pool.booted, lab.booted_io_nodes()[0]
+    block, node = blocks.booted(lab), lab.booted_io_nodes()[0]
     tree = f"/bgl/gpfsvar/{stage.site.nodes[node].interfaces['eth0'].address}"
-    if lab.on(service_node, "mclsnode").rc != 0:
-        lab.on(service_node, "mccrcluster", str(stage.site.nodes[service_node].cluster)).must()
-        stage.defer(lambda: lab.on(service_node, "rm", "-r", "/var/mc").must())
+    need_cluster(stage)
 
     with stage.healthy(f"{node} is up and becomes a member"):
-        stage.compare(f"mcaddnode {node}", ADDED, verdict(stage, service_node, node), "", 0)
+        stage.compare(f"mcaddnode {node}", ADDED, add(stage, node), "", 0)
         member = lab.on(node, "cat", "/var/mc/member").must()
         stage.compare("it knows itself by its own /var", True, node in member, "", 0)
 
@@ -48,13 +35,13 @@ def play(stage: Stage) -> None:
         listed = node in lab.on(service_node, "mclsnode").must()
         stage.compare(f"{node} in SN's list of nodes", False, listed, "", 0)
         stage.compare("the node's own /var is what it was", member, lab.on(node, "cat", "/var/mc/member").must(), "", 0)
-        stage.compare(f"mcaddnode {node}, tree left", CONFUSED, verdict(stage, service_node, node), "", 0)
+        stage.compare(f"mcaddnode {node}, tree left", MEMBER_ALREADY, add(stage, node), "", 0)
 
     with stage.contrast(f"the block is freed, {tree} removed, and the block booted: a clean start"):
         blocks.deallocate(lab, block)
         lab.on(service_node, "rm", "-r", tree).must()
         blocks.allocate(lab, block).must()
-        stage.compare(f"mcaddnode {node}, tree removed", ADDED, verdict(stage, service_node, node), "", 0)
+        stage.compare(f"mcaddnode {node}, tree removed", ADDED, add(stage, node), "", 0)
         lab.on(service_node, "mcdelnode", node).must()
 
     with stage.restore(f"{node} was deleted while it was up, which leaves nothing behind"):

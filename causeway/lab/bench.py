@@ -87,7 +87,7 @@ def _boot_all(lab: Lab) -> dict[str, float]:
     members = {name: site.block_nodes(pool, name, lab.nodes_of_role("ion")) for name in pool.blocks}
     block = max(members, key=lambda name: len(members[name]))
     ports = [p.device for cable in lab.site.cables for p in cable.ends if p.node == server]
-    blocks.deallocate(lab, pool.booted)
+    blocks.deallocate(lab, blocks.booted(lab))
     before, watch = sent_bytes(lab, server, ports), Watch()
     blocks.allocate(lab, block).must()
     wall_s, virtual_s = watch.wall_s, watch.virtual_s
@@ -115,7 +115,7 @@ def _eight_streams(lab: Lab) -> dict[str, float]:
     server = lab.nodes_of_role("server")[0]
     peers = lab.booted_io_nodes()[:8]
     streams = [
-        Stream(server, peer, lab.site.nodes[peer].interfaces["eth0"].address, peer, "t", 40000 + 100 * i, 5011 + 2 * i)
+        Stream(server, peer, lab.site.first_leg(peer).address, peer, "t", 40000 + 100 * i, 5011 + 2 * i)
         for i, peer in enumerate(peers)
     ]
     with nuttcp.servers(lab, peers), nuttcp.running(lab, streams, _SECONDS) as transmitting:

@@ -4,7 +4,7 @@ Source: Redpaper, "Testing the SSH connectivity" (bglallocate), "Deleting a sing
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from causeway.errors import LabBroken
@@ -32,6 +32,14 @@ def service_node(lab: Lab) -> str:
     return boot.server
 
 
+def booted(lab: Lab) -> str:
+    """The block that the lab came up with."""
+    pool = lab.site.topology.io_nodes
+    if pool is None:
+        raise LabBroken(f"{lab.site.name} has no I/O nodes")
+    return pool.booted
+
+
 def allocate(lab: Lab, block: str) -> Result:
     """`bglallocate`: exit code 1 says that nodes are not as they should be, and the output which and why."""
     return lab.on(service_node(lab), "bglallocate", block, "root", timeout_s=_ALLOCATE_S)
@@ -50,15 +58,11 @@ def reboot(lab: Lab, block: str) -> Result:
 
 def console(lab: Lab, node: str) -> list[Said]:
     """What a node's console has shown since it was last switched on."""
-    log = lab.folder / "service" / "logs" / f"{node}.log"
+    log = lab.console_log(node)
     text = log.read_text(errors="replace") if log.exists() else ""
     return [Said(float(line["at_s"]), line["text"]) for line in _CONSOLE_LINE.finditer(text)]
 
 
-def put(lab: Lab, node: str, path: str, text: str) -> Callable[[], object]:
-    """Write a file on a node, as an editor would; returns the undo."""
-    file = lab.file(node, path)
-    before = file.read_text() if file.exists() else None
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file.unlink if before is None else lambda: file.write_text(before)
+def silent(lab: Lab, nodes: Iterable[str], words: str) -> list[str]:
+    """Those of the nodes whose consoles have not said the words since they were last switched on."""
+    return [node for node in nodes if not any(words in line.text for line in console(lab, node))]

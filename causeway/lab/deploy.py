@@ -187,7 +187,7 @@ def down(lab: Lab) -> None:
 
 def _power_off(lab: Lab) -> None:
     """Switch the I/O nodes off while their server is still there: their processes would wait for it, and live on."""
-    booted = [node for node in lab.running() if node in lab.nodes_of_role("ion")]
+    booted = [node for node in lab.nodes_of_role("ion") if lab.state(node) not in ("down", "off", "starting")]
     for node in booted:
         line = os.open(lab.folder / "service" / "power" / node, os.O_RDWR)  # both ways: it needs no reader
         os.write(line, b"off\n")

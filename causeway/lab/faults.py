@@ -24,3 +24,12 @@ def link_down(lab: Lab, node: str, device: str) -> Undo:
     """
     lab.on(node, "ip", "link", "set", device, "down").must()
     return lambda: lab.on(node, "ip", "link", "set", device, "up").must()
+
+
+def file_changed(lab: Lab, node: str, path: str, text: str) -> Undo:
+    """A file on a node has another text, as an editor would leave it, or is there at all, until the undo."""
+    file = lab.file(node, path)
+    before = file.read_text() if file.exists() else None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file.unlink if before is None else lambda: file.write_text(before)

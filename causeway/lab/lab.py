@@ -69,6 +69,10 @@ class Lab:
         except OSError as error:
             raise LabBroken(f"{node}:{path}: {error.strerror}") from None
 
+    def console_log(self, node: str) -> Path:
+        """What an I/O node's board has written of its console since it was last switched on."""
+        return self.folder / "service" / "logs" / f"{node}.log"
+
     def on(self, node: str, *argv: str, timeout_s: float = 60) -> Result:
         """Run a command on a node to its end."""
         return run(self.enter(node, argv), timeout_s=timeout_s)
@@ -128,10 +132,6 @@ class Lab:
         if self.site.nodes[node].role == "ion" and (pid := _first_child(board)) is not None:
             return _read(f"/proc/{pid}/root/run/node-state") or "booting"
         return _read(f"/proc/{board}/root/run/node-state") or "starting"
-
-    def running(self) -> list[str]:
-        """The nodes on which a command can be run."""
-        return [node for node in self.site.nodes if self.state(node) not in ("down", "off", "starting")]
 
     def booted_io_nodes(self) -> list[str]:
         return [node for node in self.nodes_of_role("ion") if self.state(node).startswith("up")]

@@ -11,7 +11,6 @@ from errno import EINPROGRESS
 
 from causeway.errors import LabBroken
 from causeway.lab.lab import Lab
-from causeway.plan.paths import first_address
 
 #: A daemon that every host has.
 _SSH_PORT = 22
@@ -25,7 +24,7 @@ _CLONE_NEWNET = 0x40000000
 
 def matrix(lab: Lab, nodes: Sequence[str]) -> dict[tuple[str, str], bool]:
     """(one, other) -> whether one opens a connection to sshd on the other, from first address to first address."""
-    addresses = {node: str(first_address(lab.site, node)) for node in nodes}
+    addresses = {node: str(lab.site.first_leg(node).address) for node in nodes}
     found = {(one, other): False for one in nodes for other in nodes if one != other}
     for start in range(0, len(nodes), _AT_ONCE):
         selector = selectors.DefaultSelector()

@@ -68,14 +68,8 @@ def native_needs() -> list[Need]:
     for tool in ("docker", "containerlab", "tc", "ethtool"):
         found = _there(tool)
         needs.append(Need(tool, found, "found" if found else "not found", f"install {tool}"))
-    for module, probe in (
-        ("bonding", "bonding"),
-        ("openvswitch", "openvswitch"),
-        ("veth", "veth"),
-        ("nfsd", "nfsd"),
-        ("nfs", "nfs"),
-    ):
-        found = _kernel_has(probe)
+    for module in ("bonding", "openvswitch", "veth", "nfsd", "nfs"):
+        found = _kernel_has(module)
         remedy = f"modprobe {module}, or use a kernel that has it"
         needs.append(Need(f"kernel: {module}", found, "there" if found else "not there", remedy))
     privileged, why = _privileged_containers()

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
-from causeway.model.topology import Channel, ChannelEnd, Interface, IoNodes, Node, Topology
+from causeway.model.topology import Channel, ChannelEnd, Interface, IoNodes, Node, Route, Topology
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,14 @@ class Site:
     def mtu(self, port: Port) -> int:
         """The MTU that the port must have: its interface's, or else its network's."""
         return port_mtu(self.topology, self.nodes, port, self.network_of(port))
+
+    def first_leg(self, node: str) -> Interface:
+        """A node's first interface, by whose address daemons know it: f in JUMP, b in JUBL."""
+        return next(iter(self.nodes[node].interfaces.values()))
+
+    def destination(self, route: Route) -> IPv4Network:
+        """What a static route leads to: a network that it names, or one host."""
+        return self.topology.networks[route.to].subnet if isinstance(route.to, str) else IPv4Network(route.to)
 
     def network_of(self, port: Port) -> str:
         return next(c.network for c in self.cables if port in c.ends)

@@ -94,16 +94,11 @@ def path(site: Site, source_node: str, destination: IPv4Address) -> Path:
 def reaches(site: Site, one: str, other: str) -> bool:
     """Whether two nodes can talk: each finds the other's first address, by which daemons know each other."""
     try:
-        path(site, one, first_address(site, other))
-        path(site, other, first_address(site, one))
+        path(site, one, site.first_leg(other).address)
+        path(site, other, site.first_leg(one).address)
     except Unreachable:
         return False
     return True
-
-
-def first_address(site: Site, node: str) -> IPv4Address:
-    """The address of a node's first interface: f in JUMP, b in JUBL."""
-    return next(iter(site.nodes[node].interfaces.values())).address
 
 
 def without_routes(site: Site, nodes: Iterable[str], to: Iterable[IPv4Address | str]) -> Site:
@@ -157,7 +152,7 @@ def _lookup(site: Site, node: str, destination: IPv4Address) -> tuple[str, IPv4A
     connected = _connected(site, node, destination)
     routes = [(prefix, device, destination) for prefix, device in connected]
     for route in site.nodes[node].routes:
-        subnet = site.topology.networks[route.to].subnet if isinstance(route.to, str) else IPv4Network(route.to)
+        subnet = site.destination(route)
         if destination in subnet:
             gateways = _connected(site, node, route.via)
             routes += [(subnet, device, route.via) for _, device in gateways[:1]]

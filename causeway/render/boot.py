@@ -5,7 +5,6 @@ Source: Redpaper, "SSH setup for the IONs", "Routing on the Blue Gene IONs", "Ot
 customization", "Customizing the GPFS startup process for the IONs".
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +29,19 @@ def io_nodes(site: Site) -> list[str]:
     return [name for name, node in site.nodes.items() if node.role == "ion"]
 
 
+def server(site: Site) -> str | None:
+    """The service node that the I/O nodes boot from."""
+    return site.topology.services.boot.server if site.topology.services.boot else None
+
+
 def containers(site: Site) -> dict[str, dict[str, Any]]:
     """What is different in the containers of service node and I/O nodes, by node, as containerlab has it."""
-    boot = site.topology.services.boot
-    if boot is None:
+    service_node = server(site)
+    if service_node is None:
         return {}
     ion = {"image": "causeway/ionode:latest", "cmd": "/hardware/start", "binds": ["service:/service"]}
-    server = {"binds": ["service:/service", f"{SOFTWARE}:/bglOS/usr:ro"]}
-    return {boot.server: server} | dict.fromkeys(io_nodes(site), ion)
+    own = {"binds": ["service:/service", f"{SOFTWARE}:/bglOS/usr:ro"]}
+    return {service_node: own} | dict.fromkeys(io_nodes(site), ion)
 
 
 def service_node_files(site: Site, secrets: Secrets, shared: Files) -> Files:
@@ -53,37 +57,27 @@ def service_node_files(site: Site, secrets: Secrets, shared: Files) -> Files:
         "subnet": topology.networks[pool.network].subnet,
         "domain": topology.domain,
         "blocks": pool.blocks,
-        "io_nodes": [(mac_address(site, Port(name, "eth0")), _address(site, name), name) for name in io_nodes(site)],
-        "sysctl": topology.services.sysctl,
-        "routes": [
-            (str(topology.networks[str(r.to)].subnet) if str(r.to) in topology.networks else f"{r.to}/32", r.via)
-            for r in pool.routes
+        "io_nodes": [
+            (mac_address(site, Port(name, "eth0")), site.first_leg(name).address, name) for name in io_nodes(site)
         ],
-        "ntp": _address(site, ntp.server) if ntp and ntp.cluster == pool.cluster else None,
-        "dns": [_address(site, d.server) for d in topology.services.dns if d.cluster == pool.cluster],
+        "sysctl": topology.services.sysctl,
+        "routes": [(str(site.destination(route)), route.via) for route in pool.routes],
+        "ntp": site.first_leg(ntp.server).address if ntp and ntp.cluster == pool.cluster else None,
+        "dns": [site.first_leg(d.server).address for d in topology.services.dns if d.cluster == pool.cluster],
     }
-    files = {path: File(fill_or_copy(file, values), mode) for path, file, mode in _tree()}
-    return files | _identity(secrets, shared, f"root@{pool.cluster}-ion".lower())
+    return _tree(values) | _identity(secrets, shared, f"root@{pool.cluster}-ion".lower())
 
 
-def _address(site: Site, node: str) -> str:
-    return str(next(iter(site.nodes[node].interfaces.values())).address)
-
-
-def _tree() -> Iterator[tuple[str, Path, int]]:
-    """The tree's files: path on the service node, file here, permission bits."""
+def _tree(values: dict[str, Any]) -> Files:
+    """The tree's files by their paths on the service node, templates filled in."""
+    files: Files = {}
     for file in sorted(_TREE.rglob("*")):
         if file.is_file():
-            yield (
-                str(file.relative_to(_TREE)).removesuffix(".j2"),
-                file,
-                0o755 if file.stat().st_mode & 0o100 else 0o644,
-            )
-
-
-def fill_or_copy(file: Path, values: dict[str, Any]) -> str:
-    """A template's text filled in, or another file's as it is."""
-    return fill(f"service_node/{file.relative_to(_TREE)}", **values) if file.suffix == ".j2" else file.read_text()
+            path = str(file.relative_to(_TREE))
+            text = fill(f"service_node/{path}", **values) if file.suffix == ".j2" else file.read_text()
+            # not the rest of the bits: they are the checkout's umask
+            files[path.removesuffix(".j2")] = File(text, 0o755 if file.stat().st_mode & 0o100 else 0o644)
+    return files
 
 
 def _identity(secrets: Secrets, shared: Files, root_name: str) -> Files:

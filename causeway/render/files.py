@@ -31,10 +31,10 @@ def render(site: Site, secrets: Secrets) -> Files:
                 tree |= shared[node.cluster]
                 tree |= _ssh_identity(site, name, node, secrets)
             tree |= _service_files(site, name, node)
-        if site.topology.services.boot is not None and name == site.topology.services.boot.server:
+        if name == boot.server(site):
             tree |= boot.service_node_files(site, secrets, tree)
         files |= {f"nodes/{name}/{path}": file for path, file in tree.items()}
-    return files | (boot.SERVICE_LINES if site.topology.services.boot else {})
+    return files | (boot.SERVICE_LINES if boot.server(site) else {})
 
 
 def _containerlab(site: Site) -> str:
@@ -133,11 +133,10 @@ def _routes_by_interface(site: Site, node: Node) -> dict[str, list[tuple[str, IP
     """Static routes at the interface whose network has the gateway, as (destination, gateway)."""
     routes: dict[str, list[tuple[str, IPv4Address]]] = {device: [] for device in node.interfaces}
     for route in node.routes:
-        to = str(route.to)
-        networks = site.topology.networks
-        destination = str(networks[to].subnet) if to in networks else f"{to}/32"
-        device = next(d for d, leg in node.interfaces.items() if route.via in networks[leg.network].subnet)
-        routes[device].append((destination, route.via))
+        device = next(
+            d for d, leg in node.interfaces.items() if route.via in site.topology.networks[leg.network].subnet
+        )
+        routes[device].append((str(site.destination(route)), route.via))
     return routes
 
 
@@ -168,14 +167,10 @@ def _cluster_files(site: Site, cluster: str, secrets: Secrets) -> Files:
         text = "".join(f"{key} = {value}\n" for key, value in services.sysctl.items())
         files["etc/sysctl.d/90-site.conf"] = File(text)
     for dns in (dns for dns in services.dns if dns.cluster == cluster):
-        server = _first_leg(site, dns.server)
+        server = site.first_leg(dns.server)
         text = f"search {site.topology.domain}\nnameserver {server.address}\n"
         files["etc/resolv.conf"] = File(text)
     return files
-
-
-def _first_leg(site: Site, node: str) -> Interface:
-    return next(iter(site.nodes[node].interfaces.values()))
 
 
 def _known_hosts(site: Site, members: list[str], secrets: Secrets) -> str:
@@ -197,7 +192,7 @@ def _known_hosts(site: Site, members: list[str], secrets: Secrets) -> str:
     if io_nodes:
         key = secrets.host["ion"].public
         lines.append(f"R??-M?-N?-?,R??-M?-N?-?.{domain} {key} ion\n")
-        addresses = ",".join(str(_first_leg(site, name).address) for name in io_nodes)
+        addresses = ",".join(str(site.first_leg(name).address) for name in io_nodes)
         lines.append(f"{addresses} {key} ion\n")
     return "".join(lines)
 
@@ -220,7 +215,7 @@ def _service_files(site: Site, name: str, node: Node) -> Files:
     if any(dns.server == name for dns in services.dns):
         files |= _dns_files(site, name)
     if services.ntp is not None and (services.ntp.server == name or services.ntp.cluster == node.cluster):
-        server = _first_leg(site, services.ntp.server)
+        server = site.first_leg(services.ntp.server)
         files["etc/chrony/chrony.conf"] = File(
             fill(
                 "templates/chrony.conf.j2",
@@ -243,7 +238,7 @@ def _dns_files(site: Site, server: str) -> Files:
         if leg.names:
             reverse[_reverse_zone(leg.address)].append((int(leg.address) & 0xFF, f"{leg.names[0]}.{domain}."))
     zone = {"domain": domain, "server": _server_name(site, server)}
-    glue = (f"{zone['server']}.{domain}.", _first_leg(site, server).address)
+    glue = (f"{zone['server']}.{domain}.", site.first_leg(server).address)
     files = {
         "etc/bind/named.conf": File(fill("templates/named.conf.j2", zones=[domain, *reverse])),
         f"etc/bind/db.{domain}": File(fill("templates/zone.j2", **zone, hosts=hosts, pointers=[])),

@@ -7,11 +7,13 @@ IN = "lets root in"
 NOT_KNOWN = "host key not known"
 CHANGED = "host key has changed"
 NOT_AUTHORIZED = "root not authorized"
+NOBODY = "nobody listens"
 #: What ssh prints, and what it means; the first that is found counts.
 _SAID = {
     "REMOTE HOST IDENTIFICATION HAS CHANGED": CHANGED,
     "Host key verification failed": NOT_KNOWN,
     "Permission denied": NOT_AUTHORIZED,
+    "Connection refused": NOBODY,
 }
 
 

@@ -4,11 +4,12 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from conftest import REPO, Tool
+
+from causeway.lab.wait import until
 
 JUBL = REPO / "topologies" / "jubl.yaml"
 
@@ -29,6 +30,18 @@ def leftovers(tool: Tool) -> list[str]:
     return processes + files
 
 
+def kernels(tool: Tool) -> list[str]:
+    return [line for line in leftovers(tool) if "linux" in line]
+
+
+def read_until(running: "subprocess.Popen[str]", sign: str) -> None:
+    """Read what a command prints, up to a line with a sign."""
+    assert running.stdout is not None
+    for line in running.stdout:
+        if sign in line:
+            break
+
+
 def mounts_and_loops() -> str:
     loops = subprocess.run(["losetup", "-a"], capture_output=True, text=True, check=False).stdout
     return Path("/proc/mounts").read_text() + loops
@@ -46,10 +59,7 @@ def mounts_and_loops() -> str:
 def test_sigkill_of_the_tool_and_then_down_leaves_nothing(tool: Tool, words: tuple[str, ...], sign: str) -> None:
     before = mounts_and_loops()
     running = tool.start(*words)
-    assert running.stdout is not None
-    for line in running.stdout:
-        if sign in line:
-            break
+    read_until(running, sign)
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     assert tool("down").returncode == 0
@@ -59,16 +69,11 @@ def test_sigkill_of_the_tool_and_then_down_leaves_nothing(tool: Tool, words: tup
 
 def test_a_run_that_is_killed_takes_its_lab_host_with_it(tool: Tool) -> None:
     running = tool.start("run", "single_stream", "--lab", "jubl", "--io-nodes", "2")
-    assert running.stdout is not None
-    for line in running.stdout:
-        if "deploying" in line:
-            break
+    read_until(running, "deploying")
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
-    deadline = time.monotonic() + 10
-    while any("linux" in line for line in leftovers(tool)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not [line for line in leftovers(tool) if "linux" in line]
+    until("no kernel runs", lambda: " ".join(kernels(tool)), deadline_s=10)
+    assert not kernels(tool)
 
 
 def test_down_twice_is_fine_and_so_is_down_without_a_lab(tool: Tool) -> None:
@@ -80,10 +85,8 @@ def test_down_twice_is_fine_and_so_is_down_without_a_lab(tool: Tool) -> None:
 def test_a_killed_launcher_ends_its_kernel_and_down_clears_the_rest(tool: Tool) -> None:
     assert tool("up", "--io-nodes", "1", "--quiet").returncode == 0
     os.kill(int((tool.folder / "state" / "jubl" / "launcher").read_text()), signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while any("linux" in line for line in leftovers(tool)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not [line for line in leftovers(tool) if "linux" in line]
+    until("no kernel runs", lambda: " ".join(kernels(tool)), deadline_s=10)
+    assert not kernels(tool)
     assert tool("status").returncode == 2
     assert tool("down").returncode == 0
     assert leftovers(tool) == []
@@ -91,10 +94,7 @@ def test_a_killed_launcher_ends_its_kernel_and_down_clears_the_rest(tool: Tool) 
 
 def test_an_interrupt_during_up_cleans_up_by_itself(tool: Tool) -> None:
     running = tool.start("up", "--io-nodes", "1")
-    assert running.stdout is not None
-    for line in running.stdout:
-        if "creating" in line:
-            break
+    read_until(running, "creating")
     os.kill(running.pid, signal.SIGINT)
     assert running.wait(timeout=120) != 0
     assert leftovers(tool) == []

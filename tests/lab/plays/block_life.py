@@ -9,6 +9,7 @@ Source: issue 3, "Power and firmware", "Bad input".
 from collections.abc import Callable
 
 from causeway.lab import blocks
+from causeway.lab.faults import file_changed
 from causeway.lab.wait import until
 from causeway.scenario.stage import Stage
 
@@ -30,9 +31,7 @@ STAGES = {
 
 def play(stage: Stage) -> None:
     lab, sn = stage.lab, blocks.service_node(stage.lab)
-    pool = stage.site.topology.io_nodes
-    assert pool is not None
-    block, nodes = pool.booted, lab.booted_io_nodes()
+    block, nodes = blocks.booted(lab), lab.booted_io_nodes()
 
     def do(command: str) -> str:
         return lab.on(sn, "sh", "-c", command, timeout_s=500).must()
@@ -40,14 +39,11 @@ def play(stage: Stage) -> None:
     def states() -> set[str]:
         return {lab.state(node) for node in nodes}
 
-    def consoles_say(text: str) -> Callable[[], str]:
-        def silent() -> str:
-            return " ".join(n for n in nodes if not any(text in line.text for line in blocks.console(lab, n)))
-
-        return silent
+    def silent(words: str) -> str:
+        return " ".join(blocks.silent(lab, nodes, words))
 
     def up_again(node: str, order: Callable[[], object]) -> None:
-        (lab.folder / "service" / "logs" / f"{node}.log").unlink()
+        lab.console_log(node).unlink()
         order()
         ended = "boot ended: up"
 
@@ -80,19 +76,19 @@ def play(stage: Stage) -> None:
             blocks.deallocate(lab, block)
             do(break_it)
             allocation = lab.start_on(sn, "bglallocate", block, "root")
-            until(f"consoles say {said!r}", consoles_say(said), deadline_s=60)
+            until(f"consoles say {said!r}", lambda words=said: silent(words), deadline_s=60)
             do(mend_it)
             stage.compare(f"{what}, then mended", 0, allocation.result(400).rc, "exit code", 0)
 
     with stage.contrast("a script that fails and one that hangs are named, and the nodes are up all the same"):
-        stage.defer(blocks.put(lab, sn, f"{RC}/S20broken", "echo it is broken\nexit 3\n"))
-        stage.defer(blocks.put(lab, sn, f"{RC}/S21hanging", "sleep 1000\n"))
+        stage.defer(file_changed(lab, sn, f"{RC}/S20broken", "echo it is broken\nexit 3\n"))
+        stage.defer(file_changed(lab, sn, f"{RC}/S21hanging", "sleep 1000\n"))
         allocated = blocks.reboot(lab, block)
         stage.compare("allocation with bad scripts", 1, allocated.rc, "exit code", 0)
         blamed = allocated.stdout.count("is up, but failed: S20broken S21hanging")
         stage.compare("nodes whose scripts are named", len(nodes), blamed, "nodes", 0)
         hung = "S21hanging hung, and was killed after 120 s; log /var/log/S21hanging.log"
-        stage.compare("consoles name the log", "", consoles_say(hung)(), "", 0)
+        stage.compare("consoles name the log", "", silent(hung), "", 0)
 
     with stage.contrast("a full disk under /bgl/gpfsvar keeps the filesystem's part from starting, and nothing else"):
         stage.undo()
