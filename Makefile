@@ -4,23 +4,24 @@ CLOCK ?= virtual
 LAB ?= jubl
 IO_NODES ?=
 SEED ?= 1
+N ?= 5
 causeway := bin/causeway
 python := $(causeway) python
 io_nodes := $(if $(IO_NODES),--io-nodes $(IO_NODES))
 service_node := causeway/render/service_node
 shell_files := bin/causeway images/install-packages images/kernel/build images/containerlab/build \
-	images/base/build images/base/customize images/base/node-init images/base/adapters \
+	images/base/build images/base/customize images/base/mc/filter/readonly images/base/node-init images/base/adapters \
 	images/ionode/build images/ionode/start images/ionode/boot images/labhost/build \
 	images/labhost/labhost-init images/labhost/initrd-init .ci/run \
 	$(shell find $(service_node)/usr $(service_node)/etc/init.d -type f)
 start_scripts := $(shell find $(service_node)/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
 	-o -name udhcpc.script -o -name rc.status)
 
-.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios test lint unit lab-test bench docs clean
+.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test bench docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
-	@echo 'variables: LAB=name-or-file IO_NODES=n NODE=name CLOCK=virtual|paced|real SEED=n'
+	@echo 'variables: LAB=name-or-file IO_NODES=n NODE=name CLOCK=virtual|paced|real SEED=n N=n'
 
 packages:
 	@images/install-packages
@@ -42,6 +43,11 @@ lab-graph: ## draw the site as a Mermaid diagram
 
 scenarios: packages ## run every scenario (CLOCK, SEED)
 	@$(causeway) run --clock $(CLOCK) --seed $(SEED) --lab $(LAB) $(io_nodes)
+
+determinism: packages ## run every scenario N times with one seed and compare verdicts and numbers
+	@mkdir -p runs; for i in $$(seq $(N)); do $(causeway) run --clock virtual --seed $(SEED) --lab $(LAB) $(io_nodes) --json \
+		>runs/determinism-$$i.json || exit; done
+	@$(python) -m causeway.report.agreement $$(seq -f runs/determinism-%g.json $(N))
 
 test: packages lint unit lab-test ## everything that CI runs
 
@@ -66,7 +72,7 @@ bench: packages ## measure bring-up, tear-down and the eight streams; results in
 	@$(causeway) bench
 
 docs: ## write the pages of docs/ from topologies, scenarios and the tool's help
-	@$(python) -m causeway.docs
+	@PYTHONPATH=images/base/mc $(python) -m causeway.docs
 
 clean: lab-down ## end the labs, remove results and what was built
 	rm -rf runs rendered "$${CAUSEWAY_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/causeway}"

@@ -31,6 +31,9 @@ app = typer.Typer(
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
+faults = typer.Typer(help="Faults for training: what there is, bring one about, undo it.", no_args_is_help=True)
+app.add_typer(faults, name="fault")
+
 Topology = Annotated[str, typer.Argument(metavar="LAB", help="a shipped lab's name, or a topology file")]
 LabName = Annotated[str | None, typer.Option("--lab", help="which lab, where more than one is up")]
 IoNodes = Annotated[int | None, typer.Option(help="how many I/O nodes, in place of the topology's count")]
@@ -501,3 +504,44 @@ def graph(
         print_json(as_data(site))
     else:
         sys.stdout.write(mermaid(site))
+
+
+@faults.command("list")
+def fault_list(as_json: AsJson = False) -> None:
+    """Show every fault with its parameters, and how to look for its effect."""
+    from causeway.lab.faults.catalogue import FAULTS
+
+    if as_json:
+        print_json([fault.as_data() for fault in FAULTS.values()])
+        return
+    for fault in FAULTS.values():
+        out.print(f"[bold]{' '.join([fault.name, *(f'{p.name}=...' for p in fault.parameters)])}[/bold]")
+        for line in (fault.state, *(f"{p.name}: {p.kind.meaning}" for p in fault.parameters), f"Look: {fault.look}"):
+            out.print(f"    {line}", markup=False)
+
+
+@faults.command("inject")
+def fault_inject(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="as `fault list` has it")],
+    words: Annotated[list[str] | None, typer.Argument(metavar="[PARAM=VALUE]...", help="its parameters")] = None,
+    lab: LabName = None,
+) -> None:
+    """Bring a fault about in the lab that is up; says how to look for it, and not what it did."""
+    if not inside():
+        raise typer.Exit(the_host(lab).do(["fault", "inject", name, *(words or [])]))
+    from causeway.commands import inject_inside
+
+    inject_inside(lab, name, words or [])
+
+
+@faults.command("clear")
+def fault_clear(
+    which: Annotated[str, typer.Argument(metavar="[ID|all]", help="what `inject` said")] = "all",
+    lab: LabName = None,
+) -> None:
+    """Undo a fault, or every one, the last one first; doing it twice is fine."""
+    if not inside():
+        raise typer.Exit(the_host(lab).do(["fault", "clear", which]))
+    from causeway.commands import clear_inside
+
+    clear_inside(lab, which)

@@ -15,6 +15,7 @@ from causeway.errors import BadInput
 from causeway.lab import clock, deploy
 from causeway.lab.bench import measure
 from causeway.lab.deploy import Deployment
+from causeway.lab.faults import catalogue, ledger
 from causeway.lab.lab import LABS, Lab
 from causeway.lab.status import status
 from causeway.process import run_all
@@ -55,7 +56,7 @@ def status_inside(name: str | None, *, as_json: bool) -> None:
 
 
 def show_status(found: dict[str, Any]) -> None:
-    """The lab as tables: nodes, links, channels."""
+    """The lab as tables: nodes, links, channels, filesystems."""
     title = f"{found['lab']}: lab host {found['lab_host']}, clock {found['clock']}"
     nodes = Table("node", "cluster", "role", "state", title=title, title_justify="left")
     for node in found["nodes"]:
@@ -71,7 +72,11 @@ def show_status(found: dict[str, Any]) -> None:
         state = "negotiated" if end["negotiated"] else "NOT NEGOTIATED"
         name = f"{end['node']}:{end['name']}"
         channels.add_row(name, end["peer"], end["mode"], end["hash_policy"], members, state)
-    for table in (nodes, links, channels):
+    filesystems = Table("filesystem", "owner", "served by", "mounted at", "on")
+    for f in found["filesystems"]:
+        on = f"{len(f['mounted_on'])} nodes: {' '.join(f['mounted_on'])}"
+        filesystems.add_row(f["name"], f["owner"], " ".join(f["servers"]), f["mount_point"], on)
+    for table in (nodes, links, channels, filesystems):
         out.print(table)
 
 
@@ -115,6 +120,24 @@ def console_inside(name: str | None, node: str, *, follow: bool) -> None:
     if not log.exists():
         raise BadInput(f"{node} has not been switched on yet")
     os.execvp("tail", ["tail", "-n", "+1", *(["-F"] if follow else []), str(log)])
+
+
+def inject_inside(name: str | None, fault: str, words: list[str]) -> None:
+    """Bring a fault about, and say how to look for it but not what it did."""
+    lab = Lab.find(name)
+    chosen = catalogue.find(fault)
+    new = ledger.enter(lab, fault, chosen.inject(lab, **chosen.read(words, lab.site)))
+    out.print(f"fault {new} is in. {chosen.look}", markup=False)
+    err.print(f"`causeway fault clear {new}` undoes it", markup=False)
+
+
+def clear_inside(name: str | None, which: str) -> None:
+    """Undo one fault that was injected, or all, the last one first."""
+    lab = Lab.find(name)
+    chosen = ledger.choose(lab, which)
+    for entry in chosen:
+        ledger.clear(lab, entry)
+    err.print(f"cleared: {', '.join(str(entry.id) for entry in chosen) or 'nothing'}")
 
 
 def run_inside(

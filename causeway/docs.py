@@ -1,13 +1,17 @@
 """Write the pages of docs/ from what they describe, so that they cannot drift from it.
 
 A lab's page comes from its topology file, a scenario's from its docstring and the sentences of its steps,
-the commands' from the tool's own help. `make docs` writes them; tests/meta compares them.
+the commands' from the tool's own help, the faults' from the docstrings and signatures of their functions,
+and the administrator's commands' from their help, around a text that stands beside them. `make docs` writes
+them; tests/meta compares them.
 """
 
+import argparse
 import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import groupby
 from pathlib import Path
 from typing import Any, get_args
@@ -15,21 +19,28 @@ from typing import Any, get_args
 import typer
 
 from causeway.cli import app
+from causeway.lab.faults.catalogue import FAULTS
 from causeway.labhost.folders import REPO
 from causeway.model.load import load_site
 from causeway.model.site import Port, Site
 from causeway.model.topology import ChannelEnd
 from causeway.render.graph import mermaid
 from causeway.report.result import Phase
+from mc import config as mc_config
+from mc import keys as mc_keys
+from mc import main as mc_main
 
 DOCS = REPO / "docs"
+MC = REPO / "images/base/mc/about.md"
 #: Folders of docs/ in which every page is a generated one.
 _OWN_FOLDERS = ("labs", "scenarios")
+#: Generated pages beside them.
+_OWN_PAGES = ("commands.md", "faults.md", "mc.md")
 
 
 def pages() -> dict[str, str]:
     """Every generated page by its path in docs/."""
-    found = {"commands.md": commands_page()}
+    found = {"commands.md": commands_page(), "faults.md": faults_page(), "mc.md": mc_page()}
     for file in sorted((REPO / "topologies").glob("*.yaml")):
         found[f"labs/{file.stem}.md"] = lab_page(file)
     for file in sorted((REPO / "scenarios").glob("*.py")):
@@ -39,7 +50,7 @@ def pages() -> dict[str, str]:
 
 def stored() -> dict[str, str]:
     """The pages in docs/ that are there now and that only the generator writes."""
-    files = [DOCS / "commands.md", *(f for name in _OWN_FOLDERS for f in (DOCS / name).glob("*.md"))]
+    files = [*(DOCS / page for page in _OWN_PAGES), *(f for name in _OWN_FOLDERS for f in (DOCS / name).glob("*.md"))]
     return {str(f.relative_to(DOCS)): f.read_text() for f in files if f.exists()}
 
 
@@ -153,11 +164,8 @@ def _sentence(text: ast.expr) -> str:
 
 def commands_page() -> str:
     """Every command with its arguments and options, as `--help` has them."""
-    group: Any = typer.main.get_command(app)
     lines = ["# Commands", "", _made_from(REPO / "causeway" / "cli.py"), ""]
-    for name, command in group.commands.items():
-        if command.hidden:
-            continue
+    for name, command in _commands(typer.main.get_command(app)):
         shown = [p for p in command.params if not getattr(p, "hidden", False)]
         arguments = [_argument(p) for p in shown if p.param_type_name == "argument"]
         usage = " ".join(["bin/causeway", name, "[OPTIONS]", *arguments])
@@ -165,6 +173,78 @@ def commands_page() -> str:
         rows = [_parameter(p) for p in shown if getattr(p, "help", None)]
         if rows:
             lines += _table("argument or option|meaning|default", rows)
+    return "\n".join(lines)
+
+
+def mc_page() -> str:
+    """The administrator's commands: the text about them, with the tables that it asks for filled in."""
+    parts = {
+        "commands": _table("command|named after|does|natively", map(_mc_command, mc_commands())),
+        "tables": _table("file in `/var/mc/gen`|holds|a line", _mc_tables()),
+        "keys": ["```text", *_indented(mc_keys.__doc__ or ""), "```", ""],
+        "exit codes": _table("exit code|meaning", re.findall(r"(\d) ([a-z ]+)", mc_main.__doc__ or "")),
+    }
+    text = MC.read_text()
+    for name, lines in parts.items():
+        text = text.replace(f"<!-- {name} -->\n", "\n".join(lines))
+    title, rest = text.split("\n", 1)
+    return f"{title}\n\n{_made_from(MC)}\n{rest}"
+
+
+def mc_commands() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Each of the administrator's commands, with a subcommand where it has some (mcauth add), and its parser."""
+    for name in mc_main.COMMANDS:
+        parser = mc_main.parser(name)
+        groups = [a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+        for subcommands in groups:
+            yield from ((f"{name} {sub}", one) for sub, one in subcommands.items())
+        if not groups:
+            yield name, parser
+
+
+def _mc_command(command: tuple[str, argparse.ArgumentParser]) -> list[str]:
+    name, parser = command
+    does, native = (" ".join((text or "").split()) for text in (parser.description, parser.epilog))
+    return [f"`{name}`", f"mm{name[2:]}", does, native.removeprefix("Native: ") or "reads `gen/*`"]
+
+
+def _mc_tables() -> Iterator[list[str]]:
+    yield ["`cluster`", "What the cluster is called, and the node that keeps its configuration.", "key, value"]
+    yield ["`settings`", "What mcchconfig sets.", "attribute, value"]
+    yield ["`clusters`", "Those that this cluster knows by their public keys, as owner.", "name"]
+    for table, row in mc_config.TABLES.items():
+        columns = ", ".join(column.name.replace("_", " ") for column in fields(row))
+        yield [f"`{table}`", (row.__doc__ or "").splitlines()[0], columns]
+
+
+def _indented(text: str) -> Iterator[str]:
+    """What a docstring has as a list: its indented lines."""
+    return (line.removeprefix("    ") for line in text.splitlines() if line.startswith("    "))
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command with its whole name; of a group, those in it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        elif not command.hidden:
+            yield before + name, command
+
+
+def faults_page() -> str:
+    """Every fault: what is wrong then, its parameters, how it is injected, what it triggers, how to look for it."""
+    lines = ["# Faults", "", _made_from(REPO / "causeway" / "lab" / "faults"), ""]
+    lines += [
+        "States that a site should not be in. `causeway fault inject NAME PARAM=VALUE...` brings one about in the lab",
+        "that is up, and `causeway fault clear` undoes it. In a scenario `causeway.lab.faults` has them as functions;",
+        "each returns its undo. None of them judges: that is the scenario's, or yours.",
+        "",
+    ]
+    for fault in FAULTS.values():
+        lines += [f"## {fault.name}", "", fault.state, ""]
+        lines += _table("parameter|type|meaning", ([p.name, p.type.__name__, p.kind.meaning] for p in fault.parameters))
+        for name, text in (("Injected", fault.injected), ("Triggers", fault.triggers), ("Look", fault.look)):
+            lines += [f"**{name}.** {text}", ""]
     return "\n".join(lines)
 
 

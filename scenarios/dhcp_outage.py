@@ -12,7 +12,7 @@ the eth interfaces if the front-end is down for too long".
 
 from causeway.lab import blocks
 from causeway.lab.clock import Watch
-from causeway.lab.faults import file_changed
+from causeway.lab.faults import Undo, file_changed, service_stopped
 from causeway.lab.wait import until
 from causeway.process import run
 from causeway.scenario.stage import Stage
@@ -33,14 +33,11 @@ def play(stage: Stage) -> None:
     assert boot is not None
     block, nodes = blocks.booted(lab), lab.booted_io_nodes()
 
-    def stop_dhcp() -> None:
-        lab.on(service_node, "pkill", "-x", "dnsmasq")
-        gone = ("pgrep", "-x", "dnsmasq")
-        until("dnsmasq has ended", lambda: lab.on(service_node, *gone).stdout.strip(), deadline_s=5)
+    def stop_dhcp() -> Undo:
+        return service_stopped(lab, service_node, "dnsmasq")
 
     def restart_dhcp() -> None:
-        stop_dhcp()
-        lab.on(service_node, "dnsmasq").must()
+        stop_dhcp()()
 
     with stage.healthy(f"the block boots with leases of {LEASE_S} s, and every node answers FEN"):
         stage.defer(lambda: blocks.reboot(lab, block).must())
@@ -54,8 +51,8 @@ def play(stage: Stage) -> None:
         stage.compare("nodes that answer", len(nodes), reachable(stage, nodes), "nodes", 0)
 
     with stage.perturb("the DHCP server is down"):
-        stop_dhcp()
-        stage.defer(restart_dhcp)
+        start_dhcp = stop_dhcp()
+        stage.defer(start_dhcp)
         outage = Watch()
 
     with stage.observe("the nodes de-configure their Ethernet, one after the other"):
@@ -74,7 +71,7 @@ def play(stage: Stage) -> None:
         stage.compare("consoles that say so", len(nodes), len(nodes) - len(silent), "nodes", 0)
 
     with stage.contrast("with fixed addresses the same outage is not noticed"):
-        restart_dhcp()
+        start_dhcp()
         lab.file(service_node, NETWORK).write_text("BOOTPROTO=static\n")
         blocks.reboot(lab, block).must()
         stop_dhcp()

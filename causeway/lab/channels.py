@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from causeway.lab.lab import Lab
 from causeway.model.topology import ChannelEnd
 
+#: LACP's bit for "sends through this port" (IEEE 802.1AX, Actor_State).
+_DISTRIBUTING = 0x20
+
 
 @dataclass(frozen=True)
 class ChannelState:
@@ -28,14 +31,16 @@ def read_channel(lab: Lab, end: ChannelEnd) -> ChannelState:
 
 
 def parse_bonding(end: ChannelEnd, text: str) -> ChannelState:
-    """Read /proc/net/bonding/NAME. Negotiated: all members in the active aggregator, with a partner."""
+    """Read /proc/net/bonding/NAME as root sees it. Negotiated: all members in the active aggregator, with a partner."""
     head, *parts = text.split("\nSlave Interface: ")
     active = _field(head, "Aggregator ID")
     members = {}
     for part in parts:
         device = part.split("\n", 1)[0].strip()
         up = _field(part, "MII Status") == "up"
-        members[device] = up and _field(part, "Aggregator ID") == active
+        # the first is the actor's own; a member that LACP has taken out keeps its aggregator for a while
+        distributes = int(_field(part, "port state") or 0) & _DISTRIBUTING
+        members[device] = up and bool(distributes) and _field(part, "Aggregator ID") == active
     has_partner = _field(head, "Partner Mac Address") not in ("", "00:00:00:00:00:00")
     mode = _field(head, "Bonding Mode")
     return ChannelState(

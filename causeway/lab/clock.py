@@ -6,6 +6,8 @@ from pathlib import Path
 
 #: Parameters of the lab kernel (images/kernel, the patch that paces idle time).
 _PARAMETERS = Path("/sys/module/time/parameters")
+#: CLOCK_MONOTONIC_COARSE of clock_gettime(2), which goes by the tick; Python has no name for it.
+_MONOTONIC_COARSE = 6
 
 
 def is_uml() -> bool:
@@ -22,6 +24,11 @@ def wall_s() -> float:
     if is_uml():
         return int((_PARAMETERS / "host_ns").read_text()) / 1e9
     return time.monotonic()
+
+
+def tick_s() -> float:
+    """How far apart the kernel's timer ticks are: by so much, too, its coarse timers may be late (1 / CONFIG_HZ)."""
+    return time.clock_getres(_MONOTONIC_COARSE)
 
 
 def pace() -> None:

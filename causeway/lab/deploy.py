@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
+from causeway.lab import filesystems
 from causeway.lab.channels import read_channel
 from causeway.lab.clock import Watch
 from causeway.lab.lab import LABS, Lab
@@ -92,8 +93,14 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         _wait_for_channels(lab, progress)
         deal_buckets(lab)
         took("channels")
+        if site.topology.filesystems:
+            filesystems.serve(lab, progress)
+        took("filesystems")
         _boot(lab, progress)
         took("boot")
+        if site.topology.filesystems:
+            filesystems.join(lab, progress)
+        took("mounts")
         (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": wanted.io_nodes, "bring_up_s": times}))
     except BaseException:
         down(lab)

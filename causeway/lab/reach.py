@@ -5,9 +5,11 @@ import os
 import selectors
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EINPROGRESS
+from ipaddress import IPv4Address
+from typing import Any
 
 from causeway.errors import LabBroken
 from causeway.lab.lab import Lab
@@ -38,18 +40,28 @@ def matrix(lab: Lab, nodes: Sequence[str]) -> dict[tuple[str, str], bool]:
     return found
 
 
-def _connecting(source: str, target: str) -> socket.socket | None:
+def opened(lab: Lab, one: str, tries: Mapping[str, tuple[tuple[IPv4Address, int], IPv4Address]]) -> list[str]:
+    """Which of a node's tries get a connection to sshd: by label, from an address and port of its own to an address."""
+    selector = selectors.DefaultSelector()
+    with _network_of(lab.board(one)):
+        for label, ((source, port), target) in tries.items():
+            if line := _connecting(str(source), str(target), port):
+                selector.register(line, selectors.EVENT_WRITE, label)
+    return sorted(_connected(selector))
+
+
+def _connecting(source: str, target: str, port: int = 0) -> socket.socket | None:
     """A connection that is being opened; None where there is no route to the target."""
     line = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
-    line.bind((source, 0))
+    line.bind((source, port))
     if line.connect_ex((target, _SSH_PORT)) in (0, EINPROGRESS):
         return line
     line.close()
     return None
 
 
-def _connected(selector: selectors.BaseSelector) -> Iterator[tuple[str, str]]:
-    """Those that are accepted within the patience; all are closed."""
+def _connected(selector: selectors.BaseSelector) -> Iterator[Any]:
+    """The data of those that are accepted within the patience; all are closed."""
     end = time.monotonic() + _PATIENCE_S
     while selector.get_map() and (left := end - time.monotonic()) > 0:
         for key, _ in selector.select(left):

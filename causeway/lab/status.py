@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from causeway.errors import LabBroken
-from causeway.lab import clock
+from causeway.lab import clock, filesystems
 from causeway.lab.channels import read_channel
 from causeway.lab.lab import Lab
 from causeway.process import run_all
@@ -33,6 +33,16 @@ def status(lab: Lab) -> dict[str, Any]:
             for cable in lab.site.cables
         ],
         "channels": [_channel(lab, end, other) for _, end, other in lab.site.channel_ends()],
+        "filesystems": [
+            {
+                "name": name,
+                "owner": filesystem.owner,
+                "servers": filesystem.servers,
+                "mount_point": filesystem.mount_point,
+                "mounted_on": filesystems.mounted_on(lab, filesystem.mount_point),
+            }
+            for name, filesystem in lab.site.topology.filesystems.items()
+        ],
     }
 
 

@@ -36,7 +36,7 @@ class Artefact:
         roots = [folders.REPO / "images" / self.name, *(folders.REPO / i for i in self.inputs)]
         for root in roots:
             for file in sorted(root.rglob("*")) if root.is_dir() else [root]:
-                if file.is_file():
+                if file.is_file() and file.suffix != ".pyc":
                     digest.update(f"{file.relative_to(folders.REPO)}\0".encode())
                     digest.update(file.read_bytes())
         for need in self.needs:

@@ -13,6 +13,7 @@ from causeway.model.topology import (
     OVS_POLICIES,
     ChannelEnd,
     Dns,
+    Filesystem,
     Interface,
     Node,
     Ntp,
@@ -42,6 +43,7 @@ def check(topology: Topology) -> Iterator[Finding]:
     yield from _routes(topology)
     yield from _io_nodes(topology)
     yield from _boot(topology)
+    yield from _filesystems(topology)
     yield from _channels(topology)
     yield from _bridges(topology)
     yield from _links(topology, nodes)
@@ -256,6 +258,63 @@ def _boot(topology: Topology) -> Iterator[Finding]:
         elif pool.cluster in topology.clusters and server.cluster != pool.cluster:
             what = f"{boot.server} is not in {pool.cluster}, the I/O nodes' cluster"
             yield Finding(where, what, f"use a node of {pool.cluster}", (str(server.cluster),))
+
+
+def _filesystems(topology: Topology) -> Iterator[Finding]:
+    """Servers are the owner's, each with a disk of its own; every cluster has its names in DNS."""
+    mounted: dict[str, str] = {}
+    for name, filesystem in topology.filesystems.items():
+        path = ("filesystems", name)
+        owner = topology.clusters.get(filesystem.owner)
+        if owner is None:
+            what = f"there is no cluster {filesystem.owner!r}"
+            yield Finding((*path, "owner"), what, _one_of(filesystem.owner, topology.clusters), (filesystem.owner,))
+        elif owner.kind != "owning":
+            what = f"{filesystem.owner} is a client cluster"
+            yield Finding((*path, "owner"), what, "name one whose kind is owning", (filesystem.owner,))
+        else:
+            yield from _filesystem_servers(topology, path, filesystem)
+        if filesystem.mount_point in mounted:
+            what = f"{mounted[filesystem.mount_point]} is mounted at {filesystem.mount_point}, too"
+            yield Finding((*path, "mount_point"), what, "give each a mount point of its own")
+        mounted.setdefault(filesystem.mount_point, name)
+    if topology.filesystems:
+        yield from _administered(topology)
+
+
+def _administered(topology: Topology) -> Iterator[Finding]:
+    """A cluster's administrator works on a node of it, by the names of its nodes, which the commands ask DNS for."""
+    known = {dns.cluster for dns in topology.services.dns}
+    named = {dns.server for dns in topology.services.dns}  # as _servers sees to
+    lost = {node.cluster for node in topology.nodes.values()} - {None, *topology.clusters}
+    for cluster in topology.clusters:
+        members = {name: node for name, node in topology.nodes.items() if node.cluster == cluster}
+        if cluster not in known:
+            what = f"nobody answers DNS queries of {cluster}, and the commands of its administrator ask DNS"
+            yield Finding(("clusters", cluster), what, "add it to services.dns", ("dns", cluster))
+        if not lost and not any(node.role in ("service", "server") for node in members.values()):
+            what = f"{cluster} has nobody that its administrator could work on"
+            yield Finding(("clusters", cluster), what, "add a node whose role is service or server", ("role",))
+        for name, node in members.items():
+            device, leg = next(iter(node.interfaces.items()), ("", None))
+            if name not in named and (leg is None or not leg.names):
+                where = ("nodes", name, "interfaces", device, "names") if leg else ("nodes", name)
+                what = f"{name} has no name by which {cluster} could know it"
+                yield Finding(where, what, "name its first interface in `names`", (f"{name}:*",))
+
+
+def _filesystem_servers(topology: Topology, path: tuple[str | int, ...], filesystem: Filesystem) -> Iterator[Finding]:
+    owner = filesystem.owner
+    servers = {name for name, node in topology.nodes.items() if (node.role, node.cluster) == ("server", owner)}
+    for index, server in enumerate(filesystem.servers):
+        where = (*path, "servers", index)
+        node = topology.nodes.get(server)
+        if node is None:
+            yield Finding(where, f"there is no node {server!r}", _one_of(server, servers), (server,))
+        elif server not in servers and (node.cluster is None or node.cluster in topology.clusters):
+            yield Finding(where, f"{server} is no server of {owner}", _one_of(server, servers), (owner, server))
+        if server in filesystem.servers[:index]:
+            yield Finding(where, f"{server} is named twice", "name four servers, each once")
 
 
 def _channels(topology: Topology) -> Iterator[Finding]:

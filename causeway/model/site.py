@@ -52,6 +52,10 @@ class Site:
         """A node's first interface, by whose address daemons know it: f in JUMP, b in JUBL."""
         return next(iter(self.nodes[node].interfaces.values()))
 
+    def members(self, cluster: str) -> list[str]:
+        """The nodes of a cluster."""
+        return [name for name, node in self.nodes.items() if node.cluster == cluster]
+
     def destination(self, route: Route) -> IPv4Network:
         """What a static route leads to: a network that it names, or one host."""
         return self.topology.networks[route.to].subnet if isinstance(route.to, str) else IPv4Network(route.to)

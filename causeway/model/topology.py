@@ -11,6 +11,7 @@ NodeName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]([A-Za-z0-9-]{0,6
 HostName = NodeName
 #: NODE:DEVICE, as containerlab writes a link's end.
 EndPoint = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[A-Za-z][A-Za-z0-9._-]{0,14}$")]
+FilesystemName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
 Block = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,31}$")]
 RateMbit = Annotated[StrictInt, Field(ge=1, le=100_000)]
 Mtu = Annotated[StrictInt, Field(ge=1280, le=9216)]
@@ -144,6 +145,23 @@ class Boot(Thing):
     var_mib: Annotated[StrictInt, Field(ge=1)] = 64
 
 
+class Filesystem(Thing):
+    """A parallel filesystem: stripes over the disks of its servers, so that one of four may be missing.
+
+    `size_mib` is what its users can store. Disks are as fast as memory: the network is what bounds.
+    """
+
+    owner: str
+    servers: Annotated[list[str], Field(min_length=4, max_length=4)]
+    size_mib: Annotated[StrictInt, Field(ge=16)]
+    mount_point: Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$")]
+
+    @property
+    def brick_mib(self) -> int:
+        """What each server's disk holds: a third, as a fourth of all is parity."""
+        return -(-self.size_mib // (len(self.servers) - 1))
+
+
 class Services(Thing):
     """The site's network services and kernel tunables ("TCP/IP tuning")."""
 
@@ -164,4 +182,5 @@ class Topology(Thing):
     io_nodes: IoNodes | None = None
     links: list[Link] = []
     channels: list[Channel] = []
+    filesystems: dict[FilesystemName, Filesystem] = {}
     services: Services = Services()

@@ -10,34 +10,38 @@ _WIRE_OVERHEAD = 38
 _TCP_IP_HEADERS = 52
 
 
-def fair_share(flows: Mapping[str, Sequence[str]], capacity: Mapping[str, float]) -> dict[str, float]:
+def fair_share(
+    flows: Mapping[str, Sequence[str] | Mapping[str, float]], capacity: Mapping[str, float]
+) -> dict[str, float]:
     """The max-min fair rate of each flow, by progressive filling.
 
-    `flows` names the links that each flow passes (a link and its direction have one name), `capacity`
-    gives each link's rate in any one unit, which is the unit of the result. All flows grow together
-    until a link is full; its flows stop there and the others grow on. A link that a flow names twice
+    `flows` names the links that each flow passes (a link and its direction have one name), or for each link what
+    one unit of the flow's rate puts on it, where that is not 1: a client that writes to several servers at once
+    is one flow. `capacity` gives each link's rate in any one unit, which is the unit of the result. All flows grow
+    together until a link is full; its flows stop there and the others grow on. A link that a flow names twice
     counts once. Raises ValueError when a flow passes no link or one without a capacity.
     Source: Bertsekas, Gallager, Data Networks, 6.5.2.
     """
+    growing: dict[str, dict[str, float]] = {}
     for name, links in flows.items():
+        growing[name] = dict(links) if isinstance(links, Mapping) else dict.fromkeys(links, 1.0)
         if not links:
             raise ValueError(f"flow {name} passes no link, nothing bounds it")
         if missing := [link for link in links if link not in capacity]:
             raise ValueError(f"flow {name} passes {missing[0]}, whose capacity is not given")
     left = dict(capacity)
-    growing = {name: frozenset(links) for name, links in flows.items()}
     rates: dict[str, float] = {}
     while growing:
-        users: dict[str, list[str]] = {}
-        for name, passed in growing.items():
-            for link in passed:
-                users.setdefault(link, []).append(name)
-        full = min(users, key=lambda link: left[link] / len(users[link]))
-        rate = left[full] / len(users[full])
-        for name in users[full]:
+        load: dict[str, float] = {}
+        for loads in growing.values():
+            for link, part in loads.items():
+                load[link] = load.get(link, 0.0) + part
+        full = min(load, key=lambda link: left[link] / load[link])
+        rate = left[full] / load[full]
+        for name in [name for name, loads in growing.items() if full in loads]:
             rates[name] = rate
-            for link in growing.pop(name):
-                left[link] = max(0.0, left[link] - rate)
+            for link, part in growing.pop(name).items():
+                left[link] = max(0.0, left[link] - part * rate)
     return {name: rates[name] for name in flows}
 
 

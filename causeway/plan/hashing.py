@@ -1,4 +1,4 @@
-"""The member of a bond on which Linux sends a frame.
+"""The member of a bond on which Linux sends a frame; and Open vSwitch, with balance-slb.
 
 Follows drivers/net/bonding/bond_main.c of Linux 7.3 on a little-endian machine (x86-64), for frames
 without a VLAN tag. What a bond receives is the other end's choice.
@@ -27,6 +27,8 @@ _WITH_SPI = frozenset({50, 51})
 _WITH_ICMP_ID = frozenset({0, 8, 13, 14, 128, 129})
 #: Error messages, which quote the packet that caused them (icmp_is_err, icmpv6_is_err).
 _ICMP_ERRORS = {IPPROTO_ICMP: frozenset({3, 4, 5, 11, 12}), IPPROTO_ICMPV6: frozenset({1, 2, 3, 4})}
+
+_WORD = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,27 @@ def bond_member(flow: Flow, policy: str, members: Sequence[str]) -> str:
     return members[bond_hash(flow, policy) % len(members)]
 
 
+def slb_bucket(src_mac: str) -> int:
+    """The bucket of 256 in which Open vSwitch's balance-slb puts what comes from a MAC address, without a VLAN.
+
+    `ovs-appctl bond/hash MAC` says the same. Source: Open vSwitch 3.5 as built for any x86-64 (without SSE 4.2),
+    ofproto/bond.c, bond_hash_src; lib/hash.h, hash_uint64_basis, mhash_add, mhash_finish.
+    """
+    number = int.from_bytes(_mac(src_mac), "big")
+    mixed = _murmur(_murmur(0, number & _WORD), number >> 32) ^ 8  # bytes that were hashed
+    mixed = (mixed ^ mixed >> 16) * 0x85EBCA6B & _WORD
+    mixed = (mixed ^ mixed >> 13) * 0xC2B2AE35 & _WORD
+    return (mixed ^ mixed >> 16) % 256
+
+
+def slb_member(src_mac: str, members: Sequence[str]) -> str:
+    """The member by which a balance-slb channel end sends what comes from a MAC address.
+
+    Holds where bucket i is given to member i mod n, as `causeway up` does it.
+    """
+    return members[slb_bucket(src_mac) % len(members)]
+
+
 def ports_for_member(
     flow: Flow, policy: str, members: Sequence[str], wanted: str, ports: range, order: random.Random
 ) -> list[int]:
@@ -131,6 +154,16 @@ def ports_for_member(
         for port in order.sample(ports, len(ports))
         if bond_member(replace(flow, src_port=port), policy, members) == wanted
     ]
+
+
+def _murmur(mixed: int, data: int) -> int:
+    """One step of MurmurHash3 with 32 bits of data."""
+    data = _rotated(data * 0xCC9E2D51 & _WORD, 15) * 0x1B873593 & _WORD
+    return _rotated(mixed ^ data, 13) * 5 + 0xE6546B64 & _WORD
+
+
+def _rotated(word: int, bits: int) -> int:
+    return (word << bits | word >> 32 - bits) & _WORD
 
 
 def _ethernet_hash(flow: Flow) -> int:

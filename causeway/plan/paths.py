@@ -20,6 +20,9 @@ class DirectedCable:
     sender: Port
     receiver: Port
 
+    def __str__(self) -> str:
+        return f"{self.sender}>{self.receiver}"
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -91,14 +94,33 @@ def path(site: Site, source_node: str, destination: IPv4Address) -> Path:
     return Path(tuple(hops))
 
 
-def reaches(site: Site, one: str, other: str) -> bool:
-    """Whether two nodes can talk: each finds the other's first address, by which daemons know each other."""
+def reaches(site: Site, one: str, other: str, rp_filter: int = 0) -> bool:
+    """Whether two nodes can talk: each finds the other's first address, by which daemons know each other.
+
+    `rp_filter` is the reverse-path filter that all nodes have, as `filtered_by` takes it.
+    """
+    a, b = site.first_leg(one).address, site.first_leg(other).address
     try:
-        path(site, one, site.first_leg(other).address)
-        path(site, other, site.first_leg(one).address)
+        return not (filtered_by(site, one, a, b, rp_filter) or filtered_by(site, other, b, a, rp_filter))
     except Unreachable:
         return False
-    return True
+
+
+def filtered_by(site: Site, node: str, source: IPv4Address, destination: IPv4Address, rp_filter: int) -> str:
+    """The node that drops a packet because it does not like the way by which it came; "" where none does.
+
+    A reverse-path filter asks for the route back to the packet's source. With 1, strict, it must leave by the
+    interface that the packet came in by; with 2, loose, there must be one at all; 0 is no filter.
+    Raises Unreachable as `path` does. Source: RFC 3704; Linux, networking/ip-sysctl.rst, rp_filter.
+    """
+    for hop in path(site, node, destination).hops:
+        try:
+            back, _ = _lookup(site, hop.receiver.node, source)
+        except Unreachable:
+            back = ""
+        if (rp_filter == 1 and back != hop.receiver.device) or (rp_filter == 2 and not back):
+            return hop.receiver.node
+    return ""
 
 
 def without_routes(site: Site, nodes: Iterable[str], to: Iterable[IPv4Address | str]) -> Site:

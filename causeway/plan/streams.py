@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 from causeway.model.site import Port, Site
 from causeway.plan.fairshare import fair_share, tcp_goodput_mbit
 from causeway.plan.hardware import mac_address
-from causeway.plan.hashing import Flow, bond_member
+from causeway.plan.hashing import Flow, bond_member, slb_member
 from causeway.plan.paths import DirectedCable, Hop, Segment, link_rate_mbit, path
 
 
@@ -54,8 +54,9 @@ def expect(
 ) -> Expected:
     """Cables from the topology, the routes and the hash policies; rates as max-min fair shares of the wire.
 
-    A Linux end's member is computed bit for bit. An OVS end hashes with a key of its own, so its member
-    must be given in switch_choices where more than one stream passes it; KeyError names a missing one.
+    The member of a Linux end, and of an OVS end with balance-slb, is computed bit for bit. With balance-tcp OVS
+    hashes with a key of its own, so its member must be given in switch_choices where more than one stream passes
+    it; KeyError names a missing one.
     policies (node -> policy) holds the hash policies in force where they differ from the topology's.
     """
     cables = {
@@ -66,16 +67,12 @@ def expect(
         )
         for stream in streams
     }
-    capacity = {_name(cable): link_rate_mbit(site, cable.sender) for taken in cables.values() for cable in taken}
-    wanted = {label: [_name(cable) for cable in taken] for label, taken in cables.items()}
+    capacity = {str(cable): link_rate_mbit(site, cable.sender) for taken in cables.values() for cable in taken}
+    wanted = {label: [str(cable) for cable in taken] for label, taken in cables.items()}
     mtus = {label: min(site.mtu(cable.sender) for cable in taken) for label, taken in cables.items()}
     shares = fair_share(wanted, capacity)
     rates = {label: tcp_goodput_mbit(share, mtus[label]) for label, share in shares.items()}
     return Expected(cables, mtus, rates)
-
-
-def _name(cable: DirectedCable) -> str:
-    return f"{cable.sender}>{cable.receiver}"
 
 
 def _cable(
@@ -93,7 +90,10 @@ def _cable(
         return segment.cables[0]
     if site.nodes[end.node].switch is not None:
         # one stream alone has the same rate on every member
-        member = end.members[0] if alone else switch_choices[stream.label, end.node]
+        known = switch_choices.get((stream.label, end.node))
+        if known is None and end.hash_policy == "balance-slb":
+            known = slb_member(mac_address(site, hop.sender), end.members)
+        member = known or (end.members[0] if alone else switch_choices[stream.label, end.node])
     else:
         policy = policies.get(end.node, end.hash_policy)
         member = bond_member(_frame(site, stream, hop), policy, end.members)

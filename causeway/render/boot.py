@@ -10,6 +10,7 @@ from typing import Any
 
 from causeway.model.site import Port, Site
 from causeway.plan.hardware import mac_address
+from causeway.render import filesystems
 from causeway.render.secrets import Secrets
 from causeway.render.text import File, Files, fill
 
@@ -65,7 +66,8 @@ def service_node_files(site: Site, secrets: Secrets, shared: Files) -> Files:
         "ntp": site.first_leg(ntp.server).address if ntp and ntp.cluster == pool.cluster else None,
         "dns": [site.first_leg(d.server).address for d in topology.services.dns if d.cluster == pool.cluster],
     }
-    return _tree(values) | _identity(secrets, shared, f"root@{pool.cluster}-ion".lower())
+    daemon = {f"{_SITE_DIST}/{path}": file for path, file in filesystems.daemon(site).items()}
+    return _tree(values) | daemon | _identity(secrets, shared, f"root@{pool.cluster}-ion".lower())
 
 
 def _tree(values: dict[str, Any]) -> Files:

@@ -8,7 +8,7 @@ import yaml
 from causeway.model.site import Port, Site
 from causeway.model.topology import ChannelEnd, Interface, Node
 from causeway.plan.hardware import mac_address
-from causeway.render import boot
+from causeway.render import boot, filesystems
 from causeway.render.secrets import Secrets
 from causeway.render.text import File, Files, fill
 
@@ -31,6 +31,7 @@ def render(site: Site, secrets: Secrets) -> Files:
                 tree |= shared[node.cluster]
                 tree |= _ssh_identity(site, name, node, secrets)
             tree |= _service_files(site, name, node)
+            tree |= filesystems.files(site, name)
         if name == boot.server(site):
             tree |= boot.service_node_files(site, secrets, tree)
         files |= {f"nodes/{name}/{path}": file for path, file in tree.items()}
@@ -155,7 +156,7 @@ def _legs(site: Site) -> list[Interface]:
 
 def _cluster_files(site: Site, cluster: str, secrets: Secrets) -> Files:
     """What is the same on all nodes of a cluster."""
-    members = [name for name, node in site.nodes.items() if node.cluster == cluster]
+    members = site.members(cluster)
     owners = list(dict.fromkeys(Secrets.owner(site, name) for name in members))
     roots = [(secrets.root[o].public, f"root@{cluster}-{o}".lower()) for o in owners]
     files = {

@@ -89,6 +89,21 @@ class Bars:
 
 
 @dataclass(frozen=True)
+class Lines:
+    """A chart of lines over numbers that are named, such as of nodes. `unit` holds for all values of `lines`.
+
+    A line's name ends in " (expected)" where it was computed; it is drawn thin then.
+    """
+
+    title: str
+    over: str
+    places: list[str]
+    unit: str
+    lines: dict[str, list[float]]
+    kind: Literal["lines"] = "lines"
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of text; each row has one cell for each column."""
 
@@ -107,7 +122,7 @@ class Text:
     kind: Literal["text"] = "text"
 
 
-Exhibit = Bars | Table | Text
+Exhibit = Bars | Lines | Table | Text
 
 
 @dataclass(frozen=True)

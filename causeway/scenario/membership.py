@@ -1,6 +1,10 @@
 """Adding nodes to the client cluster as its administrator would, for scenarios about what keeps them out."""
 
-from causeway.lab import blocks
+from typing import Any
+
+from causeway.lab import blocks, filesystems
+from causeway.process import Result
+from causeway.scenario.answers import meaning
 from causeway.scenario.stage import Stage
 
 ADDED = "added to the cluster"
@@ -10,18 +14,42 @@ MEMBER_ALREADY = "not added: it says that it is a member already"
 _SAID = {"NXDOMAIN": NO_NAME, "is in a cluster already": MEMBER_ALREADY}
 
 
-def need_cluster(stage: Stage) -> None:
-    """Make the service node a cluster of its own, until the scenario's undo, where there is none."""
-    lab, service_node = stage.lab, blocks.service_node(stage.lab)
-    if lab.on(service_node, "mclsnode").rc != 0:
-        lab.on(service_node, "mccrcluster", str(stage.site.nodes[service_node].cluster)).must()
-        stage.defer(lambda: lab.on(service_node, "rm", "-r", "/var/mc").must())
-
-
 def add(stage: Stage, node: str) -> str:
     """What becomes of `mcaddnode NODE` on the service node."""
-    done = stage.lab.on(blocks.service_node(stage.lab), "mcaddnode", node)
+    done = _mc(stage, "mcaddnode", node)
     if done.rc == 0:
         return ADDED
-    meanings = [meaning for words, meaning in _SAID.items() if words in done.stderr]
-    return meanings[0] if meanings else f"not added: {done.stderr.strip()}"
+    return meaning(done, _SAID) or f"not added: {done.stderr.strip()}"
+
+
+def take_out(stage: Stage, node: str) -> None:
+    """Stop a member's daemon and delete it, until the scenario's undo."""
+    stage.defer(lambda: put_back(stage, node))
+    _mc(stage, "mcshutdown", "-w", node).must()
+    _mc(stage, "mcdelnode", node).must()
+
+
+def put_back(stage: Stage, node: str) -> None:
+    """Have a node as the lab came up: a member, its daemon up, the filesystems mounted."""
+    if node not in listed(stage):
+        _mc(stage, "mcaddnode", node).must()
+    _mc(stage, "mcstartup", "-w", node).must()
+    _mc(stage, "mcmount", "all", "-w", node).must()
+
+
+def listed(stage: Stage) -> list[str]:
+    """The members by the service node's list."""
+    return [row["node_name"] for row in _rows(stage, "mclsnode")]
+
+
+def state(stage: Stage, node: str) -> str:
+    """What `mcgetstate -w NODE` says on the service node."""
+    return str(_rows(stage, "mcgetstate", "-w", node)[0]["state"])
+
+
+def _rows(stage: Stage, *argv: str) -> list[dict[str, Any]]:
+    return filesystems.rows(stage.lab, blocks.service_node(stage.lab), *argv)
+
+
+def _mc(stage: Stage, *argv: str) -> Result:
+    return filesystems.mc(stage.lab, blocks.service_node(stage.lab), *argv)

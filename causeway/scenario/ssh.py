@@ -1,6 +1,7 @@
 """Logins of root from one node to another, for scenarios about keys."""
 
 from causeway.errors import LabBroken
+from causeway.scenario.answers import meaning
 from causeway.scenario.stage import Stage
 
 IN = "lets root in"
@@ -8,7 +9,7 @@ NOT_KNOWN = "host key not known"
 CHANGED = "host key has changed"
 NOT_AUTHORIZED = "root not authorized"
 NOBODY = "nobody listens"
-#: What ssh prints, and what it means; the first that is found counts.
+#: What ssh prints, and what it means.
 _SAID = {
     "REMOTE HOST IDENTIFICATION HAS CHANGED": CHANGED,
     "Host key verification failed": NOT_KNOWN,
@@ -23,7 +24,6 @@ def login(stage: Stage, client: str, host: str, *options: str) -> str:
     done = stage.lab.on(client, *argv)
     if done.rc == 0:
         return IN
-    for words, meaning in _SAID.items():
-        if words in done.stderr:
-            return meaning
+    if said := meaning(done, _SAID):
+        return said
     raise LabBroken(f"ssh from {client} to {host} ended with {done.rc}: {done.stderr.strip()}")

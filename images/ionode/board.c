@@ -283,7 +283,6 @@ static int live(int power, int signals)
 		given = RESET;
 	else if (given == NONE && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
 		console("panic: the first process has ended");
-	console(given == RESET ? "reset" : "power off");
 	run("ip addr flush dev " ADAPTER "; ip neigh flush dev " ADAPTER);
 	return given == RESET;
 }
@@ -305,10 +304,10 @@ int main(void)
 	sigaddset(&watched, SIGTERM);
 	sigprocmask(SIG_BLOCK, &watched, NULL);
 	signals = signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
+	standby = listen_in_standby();
 	for (;;) {
 		int on = 0;
 
-		standby = listen_in_standby();
 		put("/run/node-state", "off");
 		while (!on) {
 			struct pollfd lines[] = { { power, POLLIN, 0 }, { standby, POLLIN, 0 }, { signals, POLLIN, 0 } };
@@ -320,6 +319,9 @@ int main(void)
 		}
 		close(standby);
 		while (live(power, signals))
-			;
+			console("reset");
+		/* who reads that the power is off may wake the node at once */
+		standby = listen_in_standby();
+		console("power off");
 	}
 }

@@ -19,6 +19,9 @@ NSD01_PORTS = "{node: zam870, name: nsd01, members: [nsd01-1, nsd01-2, nsd01-3, 
 FROM_TO_F = "use an address from 10.1.33.1 to 10.1.33.254"
 GIVE = "give a value of that form"
 IO_NODES = JUBL[JUBL.index("io_nodes:") : JUBL.index("\nlinks:")]
+WORK = "work: {owner: JUMP, servers: [nsd01, nsd02, nsd03, nsd04]"
+SERVERS = "use one of nsd01, nsd02, nsd03, nsd04"
+MOUNT_POINT = "^(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$"
 BOOT = "  boot: {server: SN, nfs_threads: 8, lease_s: 3600, var_mib: 64}\n"
 
 
@@ -402,8 +405,8 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [("vie:", "nodes.cn01.routes[0].vie: unknown key; did you mean via?")],
     ),
     "unknown key": (
-        [("lab: jubl\n", "lab: jubl\nowner: me\n")],
-        [("owner:", "owner: unknown key; remove it or correct its spelling")],
+        [("lab: jubl\n", "lab: jubl\nmine: yes\n")],
+        [("mine:", "mine: unknown key; remove it or correct its spelling")],
     ),
     "a number for a key": (
         [("lab: jubl\n", "lab: jubl\n1: 2\n")],
@@ -646,6 +649,123 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
                 "  booted:",
                 "io_nodes.booted: none of the 8 I/O nodes from R00-M0-NC-3 on is in block R001_NF; "
                 "boot a block that has one",
+            )
+        ],
+    ),
+    "unknown owner of a filesystem": (
+        [("work: {owner: JUMP", "work: {owner: JUMPP")],
+        [("  work:", "filesystems.work.owner: there is no cluster 'JUMPP'; did you mean JUMP?")],
+    ),
+    "filesystem of a client cluster": (
+        [("work: {owner: JUMP", "work: {owner: JUBL")],
+        [("  work:", "filesystems.work.owner: JUBL is a client cluster; name one whose kind is owning")],
+    ),
+    "unknown server of a filesystem": (
+        [(WORK, WORK.replace("nsd04", "nsd05"))],
+        [("  work:", "filesystems.work.servers[3]: there is no node 'nsd05'; did you mean nsd04?")],
+    ),
+    "filesystem served by a compute node": (
+        [(WORK, WORK.replace("nsd04", "cn02"))],
+        [("  work:", "filesystems.work.servers[3]: cn02 is no server of JUMP; did you mean nsd02?")],
+    ),
+    "filesystem served by another cluster's node": (
+        [(WORK, WORK.replace("nsd04", "FEN"))],
+        [("  work:", f"filesystems.work.servers[3]: FEN is no server of JUMP; {SERVERS}")],
+    ),
+    "filesystem served by a switch": (
+        [(WORK, WORK.replace("nsd04", "zam870"))],
+        [("  work:", f"filesystems.work.servers[3]: zam870 is no server of JUMP; {SERVERS}")],
+    ),
+    "filesystem server named twice": (
+        [(WORK, WORK.replace("nsd04", "nsd02"))],
+        [("  work:", "filesystems.work.servers[3]: nsd02 is named twice; name four servers, each once")],
+    ),
+    "filesystem of three servers": (
+        [(WORK, WORK.replace(", nsd04", ""))],
+        [
+            (
+                "  work:",
+                "filesystems.work.servers: list should have at least 4 items after validation, not 3 "
+                f"(it is ['nsd01', 'nsd02', 'nsd03']); {GIVE}",
+            )
+        ],
+    ),
+    "two filesystems at one mount point": (
+        [("mount_point: /work", "mount_point: /home1")],
+        [
+            (
+                "  work:",
+                "filesystems.work.mount_point: home1 is mounted at /home1, too; give each a mount point of its own",
+            )
+        ],
+    ),
+    "mount point that is no path from the root": (
+        [("mount_point: /work", "mount_point: work")],
+        [
+            (
+                "  work:",
+                f"filesystems.work.mount_point: string should match pattern '{MOUNT_POINT}' (it is 'work'); {GIVE}",
+            )
+        ],
+    ),
+    "mount point that leads up": (
+        [("mount_point: /work", "mount_point: /../work")],
+        [
+            (
+                "  work:",
+                f"filesystems.work.mount_point: string should match pattern '{MOUNT_POINT}' (it is '/../work'); {GIVE}",
+            )
+        ],
+    ),
+    "filesystem whose name has a bad form": (
+        [("  work: {", "  Work-1: {")],
+        [
+            (
+                "  Work-1:",
+                f"filesystems.Work-1: string should match pattern '^[a-z][a-z0-9_]{{0,30}}$' (it is 'Work-1'); {GIVE}",
+            )
+        ],
+    ),
+    "filesystem that holds nothing": (
+        [("size_mib: 6144", "size_mib: 15")],
+        [
+            (
+                "  work:",
+                f"filesystems.work.size_mib: input should be greater than or equal to 16 (it is 15); {GIVE}",
+            )
+        ],
+    ),
+    "typo in a filesystem's key": (
+        [("size_mib: 6144", "size_mb: 6144")],
+        [("  work:", "filesystems.work.size_mb: unknown key; did you mean size_mib?")],
+    ),
+    "filesystems and a cluster without DNS": (
+        [("    - {server: SN, cluster: JUBL}\n", "")],
+        [
+            (
+                "  JUBL:",
+                "clusters.JUBL: nobody answers DNS queries of JUBL, and the commands of its administrator ask DNS; "
+                "add it to services.dns",
+            )
+        ],
+    ),
+    "filesystems and a cluster without a service node": (
+        [("role: service", "role: frontend")],
+        [
+            (
+                "  JUBL:",
+                "clusters.JUBL: JUBL has nobody that its administrator could work on; "
+                "add a node whose role is service or server",
+            )
+        ],
+    ),
+    "filesystems and a node without a name": (
+        [(", names: [FEN-b, FEN]", "")],
+        [
+            (
+                "address: 10.2.64.221",
+                "nodes.FEN.interfaces.bond0.names: FEN has no name by which JUBL could know it; "
+                "name its first interface in `names`",
             )
         ],
     ),

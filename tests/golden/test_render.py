@@ -38,6 +38,8 @@ EXACT = [
     "nodes/nsd01/etc/network/interfaces",
     "nodes/cn01/etc/network/interfaces",
     "nodes/deisa/etc/network/interfaces",
+    "nodes/nsd01/etc/fstab",
+    "nodes/nsd01/etc/glusterfs/glusterd.vol",
     "nodes/nsd01/ports",
     "nodes/deisa/ports",
     "nodes/zam870/etc/openvswitch/switch",
@@ -138,7 +140,7 @@ def test_only_what_is_run_is_executable_and_says_by_what(full: tuple[Site, Files
     switches = {f"nodes/{name}/etc/openvswitch/switch" for name, node in site.nodes.items() if node.switch}
     commands = {p for p in files if p.startswith(("nodes/SN/usr/local/sbin/", "nodes/SN/etc/init.d/"))}
     booting = {f"{RAMDISK}/{path}" for path in ("init", "etc/rc.d/rc.sysinit", "etc/udhcpc.script")}
-    assert {path.rpartition("/")[2] for path in commands} >= {"bglallocate", "mccrcluster", "bgl-boot"}
+    assert {path.rpartition("/")[2] for path in commands} >= {"bglallocate", "bgl-boot"}
     assert executable.keys() == switches | commands | booting
     assert all(file.text.startswith("#!/bin/") for file in executable.values())
 
@@ -407,6 +409,42 @@ def test_an_mtu_of_a_bonds_own_is_that_of_its_members_too(tmp_path: Path) -> Non
         assert "    mtu 9000\n" in files[f"nodes/{name}/etc/network/interfaces"].text
         ports = files[f"nodes/{name}/ports"].text.splitlines()
         assert [line.split()[2] for line in ports] == ["9000", "9000"]
+
+
+def test_each_server_has_a_disk_for_each_filesystem_and_every_node_the_daemons_ports(
+    full: tuple[Site, Files],
+) -> None:
+    site, files = full
+    filesystems = site.topology.filesystems
+    assert filesystems
+    tables = {path for path in files if path.endswith("/etc/fstab") and path.startswith("nodes/nsd")}
+    assert tables == {f"nodes/{server}/etc/fstab" for f in filesystems.values() for server in f.servers}
+    for path in tables:
+        disks = [line.split() for line in files[path].text.splitlines() if not line.startswith("#")]
+        assert [disk[1:4] for disk in disks] == [
+            [f"/disks/{name}", "tmpfs", f"size={f.brick_mib}m,x-mount.mkdir"] for name, f in filesystems.items()
+        ]
+    daemons = {path for path in files if path.endswith("etc/glusterfs/glusterd.vol")}
+    assert daemons == {of(site, name, "etc/glusterfs/glusterd.vol") for name in clustered(site)}
+    assert len({files[path].text for path in daemons}) == 1
+
+
+def test_three_of_four_disks_hold_what_users_can_store(jubl: tuple[Site, Files]) -> None:
+    sizes = {name: (f.size_mib, f.brick_mib) for name, f in jubl[0].topology.filesystems.items()}
+    assert sizes == {"home1": (1536, 512), "work": (6144, 2048)}
+    work = jubl[0].topology.filesystems["work"]
+    assert [work.model_copy(update={"size_mib": size}).brick_mib for size in (16, 17, 18, 19)] == [6, 6, 6, 7]
+
+
+def test_a_site_without_filesystems_has_neither_disks_nor_daemons(tmp_path: Path, jubl: tuple[Site, Files]) -> None:
+    file = tmp_path / "site.yaml"
+    text = TOPOLOGY.read_text()
+    begin, end = text.index("filesystems:\n"), text.index("services:\n")
+    file.write_text(text[:begin] + text[end:])
+    _, files = rendered(topology=file)
+    gone = {path for path in jubl[1] if "glusterfs" in path} | {f"nodes/nsd0{n}/etc/fstab" for n in (1, 2, 3, 4)}
+    assert jubl[1].keys() - files.keys() == gone
+    assert not files.keys() - jubl[1].keys()
 
 
 def back_to_back(folder: Path) -> Path:

@@ -25,7 +25,7 @@ class Tool:
         own = {"CAUSEWAY_STATE": str(self.folder / "state"), "CAUSEWAY_RUNS": str(self.folder / "runs")}
         return os.environ | own
 
-    def __call__(self, *words: str, timeout_s: float = 300) -> "subprocess.CompletedProcess[str]":
+    def __call__(self, *words: str, timeout_s: float = 600) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [str(CAUSEWAY), *words], env=self.env, capture_output=True, text=True, timeout=timeout_s, check=False
         )
@@ -42,7 +42,7 @@ class Tool:
             start_new_session=True,
         )
 
-    def json(self, *words: str, timeout_s: float = 300) -> Any:
+    def json(self, *words: str, timeout_s: float = 600) -> Any:
         """What a command prints with --json; its standard output must hold nothing else."""
         done = self(*words, timeout_s=timeout_s)
         assert done.returncode == 0, done.stderr

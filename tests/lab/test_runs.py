@@ -14,7 +14,7 @@ JUBL = REPO / "topologies" / "jubl.yaml"
 @pytest.fixture(scope="module")
 def tool_and_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tool, Any]:
     tool = Tool(tmp_path_factory.mktemp("virtual"))
-    return tool, tool.json("run", "--clock", "virtual", "--seed", "1", "--json", timeout_s=900)
+    return tool, tool.json("run", "--clock", "virtual", "--seed", "1", "--json", timeout_s=2700)
 
 
 def test_every_shipped_scenario_passes(tool_and_run: tuple[Tool, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import typer
 from causeway import docs
 from causeway.cli import app
 from causeway.labhost.folders import REPO
+from mc import main as mc_main
 
 README = (REPO / "README.md").read_text()
 MAKEFILE = (REPO / "Makefile").read_text()
@@ -84,3 +86,17 @@ def test_the_readme_names_only_make_targets_that_exist() -> None:
 def test_links_in_the_readme_lead_somewhere() -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
         assert (REPO / target).exists(), f"README.md: there is no {target}"
+
+
+def test_mc_commands_that_the_pages_have_one_type_can_be_typed() -> None:
+    typed = re.findall(r"^(?:SN|nsd01)# (mc.*)$", docs.mc_page() + README, re.MULTILINE)
+    for line in typed:
+        name, *words = shlex.split(line, comments=True)
+        mc_main.parser(name).parse_args(words)
+    assert {line.split()[0] for line in typed} >= mc_main.COMMANDS.keys() - {"mcumount", "mclsnode"}
+
+
+def test_the_page_of_the_mc_commands_has_every_command_and_every_part() -> None:
+    page = docs.mc_page()
+    assert re.findall(r"^\| `(mc[^`]+)` \| mm", page, re.MULTILINE) == [name for name, _ in docs.mc_commands()]
+    assert re.findall(r"<!-- (?!Made by)", page) == []

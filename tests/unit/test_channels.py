@@ -126,6 +126,13 @@ def test_a_member_of_another_aggregator_carries_nothing_though_it_is_up(aggregat
     assert not found.negotiated
 
 
+@pytest.mark.parametrize("state", [7, 15, 135])  # out of sync; synchronised; expired
+def test_a_member_that_lacp_has_taken_out_carries_nothing_though_it_is_up_and_in_its_aggregator(state: int) -> None:
+    text = bonding()
+    text = text.replace("port state: 63", f"port state: {state}", 1)  # eth2's own; its partner's is as before
+    assert parse_bonding(LINUX, text).members == {"eth2": False, "eth3": True, "eth4": True, "eth5": True}
+
+
 def test_without_a_partner_a_bond_is_not_negotiated_whatever_is_up() -> None:
     # each port is then an aggregator of its own, and the first is the active one
     alone = {"eth3": "2", "eth4": "3", "eth5": "4"}

@@ -81,6 +81,9 @@ BAD: dict[str, tuple[list[str], str]] = {
     "exec without a lab": (["exec", "nsd01", "--", "true"], f"lab: {NONE_UP}"),
     "status without a lab": (["status"], f"lab: {NONE_UP}"),
     "status of a lab that is not up": (["status", "--lab", "jubl", "--json"], f"lab jubl: {NONE_UP}"),
+    "fault to inject without a lab": (["fault", "inject", "link_down"], f"lab: {NONE_UP}"),
+    "fault to inject without a name": (["fault", "inject"], "Missing argument"),
+    "faults to clear without a lab": (["fault", "clear"], f"lab: {NONE_UP}"),
     "shell without a node": (["shell"], "Missing argument"),
     "shell without a lab": (["shell", "nsd01"], f"lab: {NONE_UP}"),
 }

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from causeway.plan.hashing import Flow, bond_hash, bond_member, ports_for_member
+from causeway.plan.hashing import Flow, bond_hash, bond_member, ports_for_member, slb_bucket, slb_member
 
 NSD01 = "02:00:00:00:01:0a"
 ION = "02:00:00:00:02:0b"
@@ -369,3 +369,12 @@ def test_no_port_moves_a_flow_that_is_hashed_by_mac_addresses() -> None:
 def test_ports_for_a_device_that_is_no_member_are_refused() -> None:
     with pytest.raises(ValueError, match="eth9"):
         ports_for_member(READ, "layer3+4", MEMBERS, "eth9", range(10), random.Random(1))
+
+
+@pytest.mark.parametrize(
+    ("mac", "bucket"), [("02:00:00:00:00:01", 38), ("02:aa:bb:cc:dd:ee", 92), ("0a:11:22:33:44:55", 7)]
+)
+def test_a_switchs_bucket_is_what_ovs_appctl_says(mac: str, bucket: int) -> None:
+    # `ovs-appctl bond/hash` of Open vSwitch 3.5.0 on zam870
+    assert slb_bucket(mac) == bucket
+    assert slb_member(mac, ["a", "b", "c", "d"]) == "abcd"[bucket % 4]

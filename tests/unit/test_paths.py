@@ -15,6 +15,7 @@ from causeway.plan.paths import (
     Hop,
     Segment,
     Unreachable,
+    filtered_by,
     link_rate_mbit,
     path,
     reaches,
@@ -297,3 +298,33 @@ def test_a_channel_whose_cable_is_pulled_has_its_other_members_on_both_ends() ->
     ends = {end.node: end.members for _, end, other in fewer.channel_ends() if "nsd01" in (end.name, end.node)}
     assert ends == {"nsd01": ["eth2", "eth4", "eth5"], "zam870": ["nsd01-1", "nsd01-3", "nsd01-4"]}
     assert len(fewer.cables) == len(JUBL.cables) - 1
+
+
+def pairs_that_cannot_talk(site: Site, rp_filter: int) -> list[str]:
+    hosts = [name for name, node in site.nodes.items() if node.interfaces and node.role != "router"]
+    return [f"{a} > {b}" for a in hosts for b in hosts if a != b and not reaches(site, a, b, rp_filter)]
+
+
+@pytest.mark.parametrize("rp_filter", [0, 1, 2])
+def test_where_the_ways_there_and_back_are_the_same_no_reverse_path_filter_drops_anything(rp_filter: int) -> None:
+    assert pairs_that_cannot_talk(JUBL, rp_filter) == []
+
+
+@pytest.mark.parametrize(("rp_filter", "dropping"), [(0, ""), (1, "nsd01"), (2, "")])
+def test_answers_through_the_router_are_dropped_by_a_strict_filter_only(rp_filter: int, dropping: str) -> None:
+    lacking = without_routes(JUBL, ["FEN"], [address("nsd01f")])
+    fen, server = address("FEN"), address("nsd01f")
+    assert filtered_by(lacking, "FEN", fen, server, rp_filter) == dropping
+    assert filtered_by(lacking, "nsd01", server, fen, rp_filter) == ""
+    pairs = ["nsd01 > FEN", "FEN > nsd01"] if dropping else []
+    assert pairs_that_cannot_talk(lacking, rp_filter) == pairs
+
+
+@pytest.mark.parametrize(("rp_filter", "dropping"), [(0, ""), (1, "FEN"), (2, "FEN")])
+def test_a_source_to_which_there_is_no_route_is_dropped_by_either_filter(rp_filter: int, dropping: str) -> None:
+    assert filtered_by(JUBL, "cn01", address("cn01m"), address("FEN"), rp_filter) == dropping
+
+
+def test_a_filter_on_a_way_that_there_is_not_is_unreachable_all_the_same() -> None:
+    with pytest.raises(Unreachable):
+        filtered_by(JUBL, "FEN", address("FEN"), address("cn01m"), 0)

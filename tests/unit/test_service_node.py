@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,18 +13,10 @@ from causeway.process import Result, run
 from causeway.render.files import render
 from causeway.render.secrets import Secrets
 from causeway.render.text import Files
+from tests.unit.shells import SHELLS
 
 JUBL = load_site(Path(__file__).parents[2] / "topologies/jubl.yaml")
 RC3 = "etc/rc.d/rc3.d"
-#: The service node's shell, and the I/O nodes'.
-SHELLS = [
-    pytest.param(["sh"], id="sh"),
-    pytest.param(
-        ["busybox", "sh"],
-        id="busybox",
-        marks=pytest.mark.skipif(shutil.which("busybox") is None, reason="there is no BusyBox here"),
-    ),
-]
 
 
 def pool_of(site: Site) -> IoNodes:
@@ -118,11 +109,11 @@ class ServiceNode:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        own = re.compile(r"(?<![\w/}])(?=/(?:etc/bgl|usr/local/lib|bgl|service|var/lib/bgl|var/mc)\b)")
+        own = re.compile(r"(?<![\w/}])(?=/(?:etc/bgl|usr/local/lib|bgl|service|var/lib/bgl)\b)")
         for path, file in TREE.items():
             if path.startswith(("/etc/bgl/", "/usr/local/")):
                 self.put(path, own.sub(str(folder), file.text))
-        for path in ("/var/lib/bgl/blocks", "/bgl/personality", "/bgl/BlueLight/logs/BGL", "/service/power", "/var/mc"):
+        for path in ("/var/lib/bgl/blocks", "/bgl/personality", "/bgl/BlueLight/logs/BGL", "/service/power"):
             self.at(path).mkdir(parents=True)
 
     def at(self, path: str) -> Path:
@@ -220,21 +211,3 @@ def test_bgldeallocate_switches_each_node_of_the_block_off_and_frees_it(sn: Serv
     assert {os.read(line, 99) for line in lines.values()} == {b"off\n"}
     assert list(sn.at("/bgl/personality").iterdir()) == []
     assert sn.blocks()[FAT] == (8, 0, "free")
-
-
-def test_a_cluster_is_made_once_and_its_configuration_server_stays_in_it(sn: ServiceNode) -> None:
-    none = "there is no cluster here; mccrcluster NAME makes one"
-    for words in ["mclsnode"], ["mcaddnode", IONS[0]], ["mcdelnode", IONS[0]]:
-        result = sn.does(*words)
-        assert (result.rc, result.stderr) == (1, f"{words[0]}: {none}\n")
-    sn.put("/var/mc/cluster", "blue 0123456789abcdef\n")
-    sn.put("/var/mc/nodes", "1 SN 10.2.64.220\n")
-    assert sn.does("mclsnode").must() == "cluster blue\n1 SN 10.2.64.220\n"
-    for words, said in (
-        (["mccrcluster", "green"], f"this node is in cluster blue already ({sn.at('/var/mc/cluster')})"),
-        (["mcdelnode", "sn"], "sn is the configuration server; it cannot be deleted"),
-        (["mcdelnode", IONS[0]], f"there is no node {IONS[0]} in cluster blue; mclsnode lists its nodes"),
-    ):
-        result = sn.does(*words)
-        assert (result.rc, result.stderr) == (1, f"{words[0]}: {said}\n")
-    assert sn.does("mclsnode").must() == "cluster blue\n1 SN 10.2.64.220\n"

@@ -1,6 +1,7 @@
 """Cables and rates of streams that run at the same time, on the jubl topology."""
 
 from collections import Counter
+from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from causeway.model.load import load_site
 from causeway.model.site import Port
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.hardware import mac_address
-from causeway.plan.hashing import Flow, bond_member
+from causeway.plan.hashing import Flow, bond_member, slb_member
 from causeway.plan.streams import StreamEnds, expect
 
 FILE = Path(__file__).parents[2] / "topologies/jubl.yaml"
@@ -138,13 +139,26 @@ def test_a_policy_in_force_replaces_that_of_its_own_node_only() -> None:
     assert expect(JUBL, streams, policies={"nsd02": "layer2"}) == expect(JUBL, streams)
 
 
-def test_a_switchs_choice_must_be_given_where_several_streams_pass_it() -> None:
+def test_what_balance_slb_chooses_is_computed_where_it_is_not_given() -> None:
+    streams = writes()
+    expected = expect(JUBL, streams)
+    members = JUBL.topology.channels[0].ends[1].members
+    for stream in streams:
+        source = mac_address(JUBL, Port(stream.sender, "eth0"))
+        assert expected.member(stream.label, "zam870") == slb_member(source, members)
+
+
+def test_a_choice_of_balance_tcp_must_be_given_where_several_streams_pass_it() -> None:
+    ends = [end.model_copy(update={"hash_policy": "balance-tcp"}) if end.node == "zam870" else end
+            for end in JUBL.topology.channels[0].ends]  # fmt: skip
+    channels = [JUBL.topology.channels[0].model_copy(update={"ends": ends}), *JUBL.topology.channels[1:]]
+    site = replace(JUBL, topology=JUBL.topology.model_copy(update={"channels": channels}))
     with pytest.raises(KeyError) as caught:
-        expect(JUBL, writes())
+        expect(site, writes())
     assert caught.value.args == ((IONS[0], "zam870"),)
     given = {(ion, "zam870"): "nsd01-1" for ion in IONS[:-1]}
     with pytest.raises(KeyError) as caught:
-        expect(JUBL, writes(), given)
+        expect(site, writes(), given)
     assert caught.value.args == ((IONS[-1], "zam870"),)
 
 

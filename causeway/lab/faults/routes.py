@@ -1,0 +1,65 @@
+"""Static routes that are missing or lead astray."""
+
+from causeway.errors import BadInput
+from causeway.lab.faults.parameters import Destination, Neighbour, NodeName
+from causeway.lab.faults.undo import Step, Undo, change
+from causeway.lab.lab import Lab
+
+#: What `ip route show` says of a route's state, and no command takes.
+_STATES = {"linkdown", "dead"}
+
+
+def route_missing(lab: Lab, node: NodeName, to: Destination) -> Undo:
+    """A node lacks its static route to a network or a host.
+
+    Injected: `ip route del`.
+    Triggers: what the node sends there takes the next wider route, or is refused (Network is unreachable), answers too.
+    Look: compare the ways of packets in both directions, node by node (`ip route get`, a matrix of who reaches whom).
+    """
+    routes = _routes(lab, node, to)
+    if not routes:
+        raise BadInput(f"{node} has no route to {to}")
+    return change(lab, _verb(node, "del", routes), _verb(node, "replace", routes))
+
+
+def route_wrong(lab: Lab, node: NodeName, to: Destination, via: Neighbour) -> Undo:
+    """A node's static route to a network or a host leads through another neighbour than it should.
+
+    Injected: `ip route replace`.
+    Triggers: packets go to that neighbour. One that forwards sends them on, by a longer way, or back; one that does
+    not, or that nobody is, loses them.
+    Look: compare the ways of packets in both directions, node by node (`ip route get`, traceroute).
+    """
+    routes = _routes(lab, node, to)
+    if not routes:
+        raise BadInput(f"{node} has no route to {to}")
+    return change(lab, _verb(node, "replace", [[to, "via", via]]), _verb(node, "replace", routes))
+
+
+def route_one_way(lab: Lab, source: NodeName, target: NodeName) -> Undo:
+    """A node reaches another and hears no answer: the other has no way back.
+
+    Injected: every static route of the target that leads to the source's first address is deleted.
+    Triggers: packets arrive (tcpdump on the target shows them) and answers do not leave; no connection is made from
+    either side. The target reaches all others.
+    Look: follow a ping hop by hop, there and back, and note the last hop that sees it.
+    """
+    address = str(lab.site.first_leg(source).address)
+    routes = _routes(lab, target, "match", address)
+    if not routes or any("kernel" in route for route in routes):
+        raise BadInput(f"{target} has no static route back to {address} ({source}); choose nodes of two networks")
+    return change(lab, _verb(target, "del", routes), _verb(target, "replace", routes))
+
+
+def _routes(lab: Lab, node: str, *which: str) -> list[list[str]]:
+    """A node's routes, each as `ip route` takes it."""
+    shown = _ip_route(node, "show", *which).take(lab).splitlines()
+    return [[word for word in line.split() if word not in _STATES] for line in shown]
+
+
+def _verb(node: str, verb: str, routes: list[list[str]]) -> list[Step]:
+    return [_ip_route(node, verb, *route) for route in routes]
+
+
+def _ip_route(node: str, verb: str, *words: str) -> Step:
+    return Step(node, ("ip", "route", verb, *words), plugged=True)

@@ -1,0 +1,120 @@
+"""Native commands, on this node and on others by ssh: the only module that starts any."""
+
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+#: Print each native command and each change of a file before it happens (-v).
+verbose = False
+#: How long an unreachable node may keep a command waiting, in seconds.
+CONNECT_S = 2
+#: ssh sessions at once: a node's sshd, and this one, serve so many without refusing any.
+_SIDE_BY_SIDE = 16
+
+
+class Refused(Exception):
+    """What was asked for cannot be done; says why and what would be right. Nothing has been changed."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a command ended and what it said."""
+
+    rc: int
+    raw: bytes
+    err: str
+
+    @property
+    def out(self) -> str:
+        return self.raw.decode(errors="replace")
+
+    @property
+    def said(self) -> str:
+        """Its own words about what went wrong, in one line."""
+        return " ".join((self.err.strip() or self.out.strip()).split()) or f"exit code {self.rc}"
+
+
+def step(text: str) -> None:
+    """Print a step that is no command, such as a change of a file, where -v is given."""
+    if verbose:
+        print(f"+ {text}", file=sys.stderr, flush=True)
+
+
+def run(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120, quiet: bool = False) -> Result:
+    """Run a native command to its end. One that takes too long ends with 124, as of timeout(1).
+
+    `quiet` keeps a probe, which changes nothing and is repeated, from being printed.
+    """
+    if not quiet:
+        step(shlex.join(argv))
+    try:
+        done = subprocess.run(argv, input=stdin, capture_output=True, timeout=timeout_s, check=False)
+    except subprocess.TimeoutExpired:
+        return Result(124, b"", f"no answer within {timeout_s:g} s")
+    except FileNotFoundError:
+        return Result(127, b"", f"{argv[0]}: not found")
+    return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+
+
+def must(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120) -> str:
+    """Run a command that has to succeed; returns what it printed."""
+    result = run(argv, stdin=stdin, timeout_s=timeout_s)
+    if result.rc != 0:
+        raise Refused(f"`{shlex.join(argv)}` failed: {result.said}")
+    return result.out
+
+
+def ssh(node: str, command: str, *, stdin: bytes = b"", timeout_s: float = 120) -> Result:
+    """Run a command on another node, which must not ask anything."""
+    options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}"]
+    return run(["ssh", *options, node, command], stdin=stdin, timeout_s=timeout_s)
+
+
+def side_by_side(work: Callable[[Item], Value], items: Sequence[Item], at_once: int = _SIDE_BY_SIDE) -> list[Value]:
+    """The results of some work on each item, done at the same time, in the order of the items."""
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(work, items))
+
+
+def comes(holds: Callable[[], bool], limit_s: float) -> bool:
+    """Whether something comes to hold within a time."""
+    deadline = time.monotonic() + limit_s
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.2)
+    return True
+
+
+def link(file: Path, target: str) -> None:
+    """Make a symbolic link, in place of one that is there."""
+    step(f"ln -sfn {target} {file}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
+    file.symlink_to(target)
+
+
+def remove(file: Path) -> None:
+    """Remove a file that is there."""
+    step(f"rm {file}")
+    file.unlink()
+
+
+def write(file: Path, text: str, mode: int = 0o644) -> None:
+    """Write a file whole: it is never seen half written, nor a secret by others."""
+    step(f"write {file}")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_name(f".{file.name}.new")
+    new.touch(mode=mode)
+    new.chmod(mode)
+    new.write_text(text)
+    new.rename(file)

@@ -1,0 +1,75 @@
+"""Faults: each one shows and goes again, in virtual time; and what a trainee and their trainer type, in paced time."""
+
+import json
+import time
+from pathlib import Path
+
+from conftest import Tool
+
+PLAYS = Path(__file__).parent / "plays"
+#: How a key begins, in PEM.
+PRIVATE = "PRIVATE KEY"
+
+
+def test_each_fault_shows_and_leaves_nothing_behind(tool: Tool) -> None:
+    done = tool("run", str(PLAYS / "every_fault.py"), "--clock", "virtual", "--lab", "jubl", timeout_s=600)
+    report = json.loads((tool.folder / "runs" / "latest" / "report.json").read_text())
+    assert done.returncode == 0, report["scenarios"][0]["why"]
+    for kept in (tool.folder / "runs").rglob("*.*"):
+        assert kept.is_dir() or PRIVATE not in kept.read_text(), kept
+
+
+def test_what_one_command_injects_another_clears(lab: Tool) -> None:
+    def members_carry() -> int:
+        (end,) = (end for end in lab.json("status", "--json")["channels"] if end["node"] == "nsd01")
+        return sum(member["up"] for member in end["members"])
+
+    first = lab("fault", "inject", "link_down", "node=nsd01", "device=eth3")
+    second = lab("fault", "inject", "host_key_wrong", "node=FEN")
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert first.stdout.startswith("fault 1 is in. Compare what each end of each cable says")
+    for given_away in ("nsd01", "eth3", "link_down", "pulled", PRIVATE):
+        assert given_away not in first.stdout + second.stdout
+    assert members_carry() == 3
+
+    unknown = lab("fault", "clear", "7")
+    assert (unknown.returncode, unknown.stderr) == (2, "there is no fault 7; there are: 1, 2\n")
+    for _ in range(2):
+        assert lab("fault", "clear", "1").stderr == "cleared: 1\n"
+    deadline = time.monotonic() + 10  # LACP agrees anew
+    while members_carry() != 4 and time.monotonic() < deadline:
+        time.sleep(1)
+    assert members_carry() == 4
+    assert lab("fault", "clear").stderr == "cleared: 2\n"
+    assert lab("fault", "clear", "all").stderr == "cleared: nothing\n"
+    assert lab.on("SN", "ssh", "-o", "BatchMode=yes", "FEN", "hostname") == "FEN\n"
+
+
+def test_of_two_faults_of_one_thing_the_later_goes_first(lab: Tool) -> None:
+    ids = []
+    for via in ("10.2.64.203", "10.2.64.205"):
+        done = lab("fault", "inject", "route_wrong", "node=SN", "to=10.1.33.202", f"via={via}")
+        ids.append(done.stdout.split()[1])
+    refused = lab("fault", "clear", ids[0])
+    assert refused.returncode == 2 and f"fault {ids[1]} has since changed the same thing" in refused.stderr
+    assert lab("fault", "clear").stderr == f"cleared: {ids[1]}, {ids[0]}\n"
+    assert "10.1.33.202 via 10.2.64.202 dev bond0 " in lab.on("SN", "ip", "route")
+
+
+def test_bad_parameters_are_all_named_and_nothing_is_touched(lab: Tool) -> None:
+    before = lab.on("cn01", "tc", "qdisc")
+    done = lab("fault", "inject", "link_lossy", "node=cn01", "device=eth7", "percent=many", "colour=red")
+    assert done.returncode == 2
+    for word in ("colour", "eth7", "'many'", "usage: causeway fault inject link_lossy"):
+        assert word in done.stderr
+    assert lab.on("cn01", "tc", "qdisc") == before
+    for words, said in {
+        "nosuch": "there is no fault nosuch; the faults are ",
+        "service_stopped node=nsd01 service=chronyd": "chronyd does not run on nsd01",
+        "export_moved path=/nowhere": "SN exports no /nowhere that could move; use /srv/nfs4/bgl, ",
+        "route_one_way source=SN target=FEN": "FEN has no static route back to 10.2.64.220 (SN)",
+        "authorized_key_wrong node=SN client=nsd01": "SN does not let root of nsd01 in anyway",
+    }.items():
+        refused = lab("fault", "inject", *words.split())
+        assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
+    assert lab("fault", "clear").stderr == "cleared: nothing\n"
