@@ -343,7 +343,7 @@ def run(
     as_json: AsJson = False,
     started: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Run scenarios and judge them; writes runs/ID/ (report.json, report.html, junit.xml).
+    """Run scenarios and judge them; writes runs/ID/ (report.json, report.html, scenarios/NAME.html, junit.xml).
 
     In the lab that is up, where there is one and neither --lab, --io-nodes, --overlay nor another clock
     is asked for; else in a lab of its own (default: jubl, virtual), which ends with the run.

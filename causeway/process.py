@@ -32,10 +32,11 @@ class Result:
 
 
 class Transcript:
-    """Every command of a run with its exit code, appended to a file as it happens."""
+    """Every command of a run with its exit code, appended to a file as it happens; and what was typed on nodes."""
 
     def __init__(self) -> None:
         self._file: Path | None = None
+        self._typed: dict[str, None] = {}
 
     def to(self, file: Path | None) -> None:
         """Write to this file from now on; None stops it."""
@@ -45,6 +46,15 @@ class Transcript:
         if self._file is not None:
             with self._file.open("a") as out:
                 out.write(line + "\n")
+
+    def typed(self, node: str, argv: Sequence[str]) -> None:
+        """Note a command as one would type it at a node's prompt; a second time is noted no more than once."""
+        self._typed[f"{node}# {shlex.join(argv)}"] = None
+
+    def take_typed(self) -> list[str]:
+        """What was typed since this was last asked, in its order."""
+        taken, self._typed = list(self._typed), {}
+        return taken
 
     def add(self, result: Result) -> None:
         when = datetime.now(UTC).strftime("%H:%M:%S.%f")[:-3]

@@ -45,7 +45,7 @@ class Seen:
     rate_mbit: float
     sent: dict[str, int]  # by the sender's members
     handed_on: dict[str, int]  # by the switch's, towards the receiver
-    again: int  # segments that TCP sent again
+    again: int  # segments of it that TCP sent again
     needless: int  # those of them of which the receiver says that it had them
     out_of_order: int  # segments that the receiver kept until an earlier one came
 
@@ -64,22 +64,18 @@ def play(stage: Stage) -> None:
     def stream() -> Seen:
         port = stage.random.choice(SOURCE_PORTS)
         alone = Stream(SENDER, RECEIVER, address(stage, RECEIVER, "b"), f"{SENDER}:t:{RECEIVER}", "t", port, 5011)
-        before, counted = (sent_by(), kernel_counters(lab, SENDER)), kernel_counters(lab, RECEIVER)
+        before, told, kept = sent_by(), needless(), out_of_order()
         with nuttcp.servers(lab, [RECEIVER]), nuttcp.running(lab, [alone], SECONDS) as transmitting:
             (measured,) = transmitting.results()
-        after, arrived = (sent_by(), kernel_counters(lab, SENDER)), kernel_counters(lab, RECEIVER)
+        sent, handed_on = (difference(*counts) for counts in zip(before, sent_by(), strict=True))
+        counts = (measured.retransmits, needless() - told, out_of_order() - kept)
+        return Seen(measured.rate_mbit, sent, handed_on, *counts)
 
-        def grown(name: str) -> int:
-            return after[1][name] - before[1][name]
+    def needless() -> int:
+        return kernel_counters(lab, SENDER)["TcpExtTCPDSACKRecvSegs"]
 
-        return Seen(
-            measured.rate_mbit,
-            difference(before[0][0], after[0][0]),
-            difference(before[0][1], after[0][1]),
-            grown("TcpRetransSegs"),
-            grown("TcpExtTCPDSACKRecvSegs"),
-            arrived["TcpExtTCPOFOQueue"] - counted["TcpExtTCPOFOQueue"],
-        )
+    def out_of_order() -> int:
+        return kernel_counters(lab, RECEIVER)["TcpExtTCPOFOQueue"]
 
     def sent_by() -> tuple[dict[str, int], dict[str, int]]:
         return sent_bytes(lab, SENDER, servers[0].members), sent_bytes(lab, "zam870", switches[1].members)

@@ -11,7 +11,7 @@ from pathlib import Path
 from causeway.errors import BadInput, LabBroken
 from causeway.model.load import load_site
 from causeway.model.site import Site
-from causeway.process import Background, Result, run, start
+from causeway.process import Background, Result, run, start, transcript
 
 #: Where the lab host keeps what it knows of its labs: LAB/ with the rendered files and lab.json.
 LABS = Path("/run/causeway/labs")
@@ -64,6 +64,7 @@ class Lab:
 
         Not for /proc and /sys: what they show depends on who reads. Use `on` for these.
         """
+        transcript.typed(node, ["cat", path])
         try:
             return self.file(node, path).read_text()
         except OSError as error:
@@ -86,6 +87,7 @@ class Lab:
 
         nsenter does what `docker exec` does for a tenth of its time, and both clocks feel the difference.
         """
+        transcript.typed(node, argv)
         return ["nsenter", "-a", "-t", str(self._pid(node)), *argv]
 
     def plug(self, node: str, argv: Sequence[str]) -> list[str]:
@@ -93,6 +95,7 @@ class Lab:
 
         It asks nothing of the node, and so works where the node is off or its root hangs on a lost server.
         """
+        transcript.typed(node, argv)
         return ["nsenter", "-n", "-t", str(self.board(node)), *argv]
 
     def _pid(self, node: str) -> int:

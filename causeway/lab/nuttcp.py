@@ -179,12 +179,14 @@ def _read(started: _Started, output: str, begin_s: float, end_s: float) -> Measu
     if not seconds:
         raise LabBroken(f"stream {started.stream.label}: at no time did all streams transmit")
     retransmits = re.search(r"(\d+) retrans", whole[0])
+    if retransmits is None:
+        raise LabBroken(f"stream {started.stream.label}: nuttcp did not say what TCP sent again: {whole[0]!r}")
     return Measured(
         stream=started.stream,
         line=whole[0].strip(),
         megabytes=float(whole["megabytes"]),
         rate_mbit=megabytes * 2**20 * 8 / 1e6 / seconds,
-        retransmits=int(retransmits[1]) if retransmits else 0,
+        retransmits=int(retransmits[1]),
         source=started.socket[0],
         destination=started.socket[1],
     )

@@ -33,7 +33,7 @@ def show(run: Run, console: Console) -> None:
 
 def _findings(scenario: ScenarioResult) -> str:
     if scenario.verdict == "pass":
-        return f"{len(scenario.comparisons)} of {len(scenario.comparisons)} met"
+        return wording.met(scenario)
     lines = [scenario.why]
     lines += [f"{step.phase}: {step.sentence}" for step in scenario.failed_steps]
     lines += [wording.failure(comparison) for comparison in scenario.failed_comparisons]

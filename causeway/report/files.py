@@ -5,16 +5,19 @@ import os
 from pathlib import Path
 
 from causeway.report import junit, page
+from causeway.report.beside import other_clock
 from causeway.report.result import Run, to_json
 
 
 def write(run: Run, folder: Path) -> None:
-    """Write report.json, report.html and junit.xml, and point the link `latest` beside the folder at it."""
+    """Write report.json, the pages and junit.xml, and point the link `latest` beside the folder at it."""
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
     report = json.dumps(to_json(run), indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(report + "\n", encoding="utf-8")
-    (folder / "report.html").write_text(page.render(run), encoding="utf-8")
+    (folder / "scenarios").mkdir(exist_ok=True)
+    for name, text in page.render(run, other_clock(run, folder.parent)).items():
+        (folder / name).write_text(text, encoding="utf-8")
     (folder / "junit.xml").write_text(junit.render(run), encoding="utf-8")
     _link_latest(folder)
 

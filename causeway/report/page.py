@@ -1,17 +1,30 @@
-"""The HTML page of a run: one file that needs nothing else."""
+"""The HTML pages of a run: one of all scenarios, and one of each. None needs anything but the others."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from causeway.report import wording
-from causeway.report.result import Run, is_missing
+from causeway.report.beside import Beside
+from causeway.report.result import Run, ScenarioResult, is_missing
 
 
-def render(run: Run) -> str:
-    """The page of a run as text."""
-    template = _environment().get_template("page.html.j2")
-    return template.render(run=run, counts=wording.counts(run), summary=wording.summary(run))
+def render(run: Run, beside: Mapping[str, Beside]) -> dict[str, str]:
+    """The pages by their paths in the run's folder. `beside` has, by scenario, what another clock made of it."""
+    environment = _environment()
+    overview = environment.get_template("overview.html.j2")
+    found = {
+        "report.html": overview.render(run=run, counts=wording.counts(run), summary=wording.summary(run), beside=beside)
+    }
+    template = environment.get_template("scenario.html.j2")
+    for scenario in run.scenarios:
+        found[_page_name(scenario)] = template.render(run=run, scenario=scenario, other=beside.get(scenario.name))
+    return found
+
+
+def _page_name(scenario: ScenarioResult) -> str:
+    return f"scenarios/{scenario.name}.html"
 
 
 def _environment() -> Environment:
@@ -29,6 +42,8 @@ def _environment() -> Environment:
         tolerance=wording.tolerance,
         verdict=wording.verdict,
         values=wording.bar_values,
+        met=wording.met,
+        page_name=_page_name,
         percent=_percent,
     )
     return environment

@@ -56,7 +56,8 @@ class Comparison:
 class Step:
     """One step of a scenario: its phase, the sentence that says what it does, and what that took in seconds.
 
-    `ok` says whether the step did what its sentence says; `detail` is what there is to add.
+    `ok` says whether the step did what its sentence says; `detail` is what there is to add. `commands` are what
+    one would type, on which node, to do and see the same by hand.
     """
 
     phase: Phase
@@ -65,6 +66,7 @@ class Step:
     virtual_s: float
     ok: bool = True
     detail: str = ""
+    commands: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """How values and verdicts are worded, the same on the page and in a terminal."""
 
-from causeway.report.result import Bar, Bars, Comparison, Run, Value, Verdict, is_missing
+from causeway.report.result import Bar, Bars, Comparison, Run, ScenarioResult, Value, Verdict, is_missing
 
 MARKS: dict[Verdict, str] = {"pass": "✓", "fail": "✗", "broken": "!", "skipped": "–"}
 WORDS: dict[Verdict, str] = {"pass": "passed", "fail": "failed", "broken": "lab broken", "skipped": "skipped"}
@@ -47,6 +47,14 @@ def failure(comparison: Comparison) -> str:
     if comparison.deviation is None:
         return line
     return f"{line} ({deviation(comparison)}, allowed: {tolerance(comparison)})"
+
+
+def met(scenario: ScenarioResult) -> str:
+    """How many comparisons of a scenario are met, and how far the measured values are off at most."""
+    good = sum(comparison.ok for comparison in scenario.comparisons)
+    line = f"{good} of {len(scenario.comparisons)} met"
+    off = [abs(c.deviation) for c in scenario.comparisons if c.ok and c.deviation is not None and c.tolerance > 0]
+    return f"{line}, at most {100 * max(off):.3g} % off" if off else line
 
 
 def bar_values(bar: Bar, chart: Bars) -> str:

@@ -8,6 +8,7 @@ from causeway.errors import CheckFailed
 from causeway.lab.clock import Watch
 from causeway.lab.lab import Lab
 from causeway.model.site import Site
+from causeway.process import transcript
 from causeway.report.result import Comparison, Exhibit, Phase, Step, Value
 
 
@@ -26,6 +27,7 @@ class Stage:
         self.comparisons: list[Comparison] = []
         self.exhibits: list[Exhibit] = []
         self._undos: list[Callable[[], object]] = []
+        transcript.take_typed()  # before the first step there was another scenario
 
     @contextmanager
     def _step(self, phase: Phase, sentence: str) -> Iterator[None]:
@@ -42,7 +44,8 @@ class Stage:
             detail = str(error)
             raise
         finally:
-            self.steps.append(Step(phase, sentence, watch.wall_s, watch.virtual_s, ok, detail))
+            typed = transcript.take_typed()
+            self.steps.append(Step(phase, sentence, watch.wall_s, watch.virtual_s, ok, detail, typed))
 
     def healthy(self, sentence: str) -> AbstractContextManager[None]:
         """The good state, and proof that the measurement moves."""

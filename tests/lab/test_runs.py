@@ -14,7 +14,9 @@ JUBL = REPO / "topologies" / "jubl.yaml"
 @pytest.fixture(scope="module")
 def tool_and_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tool, Any]:
     tool = Tool(tmp_path_factory.mktemp("virtual"))
-    return tool, tool.json("run", "--clock", "virtual", "--seed", "1", "--json", timeout_s=2700)
+    done = tool("run", "--clock", "virtual", "--seed", "1", "--json", timeout_s=2700)
+    assert done.stdout, done.stderr
+    return tool, json.loads(done.stdout)  # whatever its verdicts are, which a test of its own judges
 
 
 def test_every_shipped_scenario_passes(tool_and_run: tuple[Tool, Any]) -> None:
@@ -28,7 +30,10 @@ def test_the_report_is_kept_as_json_page_and_junit(tool_and_run: tuple[Tool, Any
     tool, run = tool_and_run
     latest = tool.folder / "runs" / "latest"
     assert json.loads((latest / "report.json").read_text()) == run
-    assert "<svg" in (latest / "report.html").read_text()
+    pages = {file.stem: file.read_text() for file in (latest / "scenarios").glob("*.html")}
+    assert sorted(pages) == sorted(s["name"] for s in run["scenarios"])
+    assert "<svg" in pages["channel_imbalance"] and "nsd01# " in pages["channel_imbalance"]
+    assert 'href="scenarios/channel_imbalance.html"' in (latest / "report.html").read_text()
     assert f'tests="{len(run["scenarios"])}"' in (latest / "junit.xml").read_text()
     assert "nuttcp" in (latest / "transcript.txt").read_text()
 
@@ -63,7 +68,7 @@ def test_a_scenario_whose_claim_is_wrong_fails_with_exit_code_1_and_keeps_eviden
     done = tool("run", str(wrong), "--lab", "jubl", "--io-nodes", "1")
     assert done.returncode == 1, done.stderr
     latest = tmp_path / "runs" / "latest"
-    assert "expected 5 members, measured 4" in (latest / "report.html").read_text()
+    assert "expected 5 members, measured 4" in (latest / "scenarios" / "wrong_claim.html").read_text()
     assert "Slave Interface: eth5" in (latest / "evidence" / "wrong_claim" / "nsd01" / "bonding.txt").read_text()
 
 

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from causeway.report import console, files, junit, page
+from causeway.report.beside import Beside, other_clock
 from causeway.report.result import (
     Bar,
     Bars,
@@ -65,7 +66,7 @@ def full_run() -> Run:
     good = scenario(
         "pass",
         steps=[
-            Step("Healthy", "nsd01 reaches FEN", 1.0, 0.5),
+            Step("Healthy", "nsd01 reaches FEN", 1.0, 0.5, commands=["nsd01# ping -c 1 <FEN>"]),
             Step("Observe", "every member carries > 20 MB & more", 2.0, 0.25, True, "last value: <b0> 21 MB"),
         ],
         comparisons=[GOOD, Comparison("members", "1-1-2-4", "1-1-2-4", "", 0)],
@@ -77,6 +78,11 @@ def full_run() -> Run:
     )
     bad = scenario("fail", "b3 carried <too little>", comparisons=[GOOD, BAD])
     return run_of(good, bad, fell_behind_s=0.75)
+
+
+def whole(run: Run) -> str:
+    """All pages of a run as one text."""
+    return "\n".join(page.render(run, {}).values())
 
 
 # Comparisons
@@ -203,7 +209,7 @@ def test_a_measurement_that_json_cannot_hold_is_written_as_null_and_stays_not_ok
     report = json.loads(json.dumps(to_json(run), allow_nan=False))
     assert report["scenarios"][0]["comparisons"][0]["measured"] is None
     assert not from_json(report).scenarios[0].comparisons[0].ok
-    assert "not measured" in page.render(run)
+    assert "not measured" in whole(run)
 
 
 def test_a_stored_report_that_is_no_report_is_refused(full_run: Run) -> None:
@@ -245,10 +251,10 @@ def test_junit_counts_each_verdict_and_says_why() -> None:
 
 
 def test_the_page_holds_every_sentence_and_value_escaped(full_run: Run) -> None:
-    text = page.render(full_run)
+    text = whole(full_run)
     for result in full_run.scenarios:
         said = [result.title, result.claim, result.source, result.why]
-        said += [words for step in result.steps for words in (step.phase, step.sentence, step.detail)]
+        said += [words for step in result.steps for words in (step.phase, step.sentence, step.detail, *step.commands)]
         said += [words for comparison in result.comparisons for words in (comparison.what, comparison.why)]
         for words in said:
             assert html.escape(words, quote=False) in text.replace("&#34;", '"')
@@ -266,17 +272,21 @@ def test_the_page_holds_every_sentence_and_value_escaped(full_run: Run) -> None:
     assert "✓ passed: 1" in text and "✗ failed: 1" in text and "✗ not met" in text
 
 
-def test_the_page_needs_nothing_else_and_is_well_formed(full_run: Run) -> None:
-    text = page.render(full_run)
-    for outside in ("<script", "<link", "<img", "http:", "https:", "url("):
-        assert outside not in text
-    body = text[text.index("<main>") : text.index("</main>") + len("</main>")]
-    assert ET.fromstring(body).tag == "main"
+def test_the_pages_need_nothing_but_each_other_and_are_well_formed(full_run: Run) -> None:
+    pages = page.render(full_run, {})
+    assert list(pages) == ["report.html", "scenarios/pass_one.html", "scenarios/fail_one.html"]
+    for text in pages.values():
+        for outside in ("<script", "<link", "<img", "http:", "https:", "url("):
+            assert outside not in text
+        body = text[text.index("<main>") : text.index("</main>") + len("</main>")]
+        assert ET.fromstring(body).tag == "main"
+    for name in list(pages)[1:]:
+        assert f'href="{name}"' in pages["report.html"] and 'href="../report.html"' in pages[name]
 
 
 def test_a_bar_is_as_long_as_its_share_of_the_capacity() -> None:
     bars = [Bar("b0", 50.0, 25.0), Bar("b1", 0.0, 500.0), Bar("b2", 100.0, None)]
-    text = page.render(run_of(scenario("pass", exhibits=[Bars("channel", "MB", 200.0, bars)])))
+    text = whole(run_of(scenario("pass", exhibits=[Bars("channel", "MB", 200.0, bars)])))
     widths = [part.split('"')[0] for part in text.split('<rect class="fill" y="5" width="')[1:]]
     ticks = [part.split('"')[0] for part in text.split('<line class="tick" x1="')[1:]]
     assert widths == ["12.50%", "100.00%", "0%"]
@@ -285,23 +295,55 @@ def test_a_bar_is_as_long_as_its_share_of_the_capacity() -> None:
 
 
 def test_only_a_paced_run_says_how_far_it_fell_behind(full_run: Run) -> None:
-    assert "Fell behind" in page.render(full_run)
-    assert "Fell behind" not in page.render(run_of(scenario("pass")))
+    assert "Fell behind" in whole(full_run)
+    assert "Fell behind" not in whole(run_of(scenario("pass")))
+
+
+def test_the_overview_says_how_far_off_a_scenario_is(full_run: Run) -> None:
+    overview = page.render(full_run, {})["report.html"]
+    assert "2 of 2 met, at most 0.00106 % off" in overview
+    assert "1 of 2 met" in overview
+
+
+def test_another_clock_is_shown_beside_where_it_ran_too(tmp_path: Path, full_run: Run) -> None:
+    slower = replace(GOOD, measured=941.111)
+    paced = replace(run_of(scenario("pass", comparisons=[slower])), clock="paced", id="2025-11-03-1")
+    elsewhere = replace(
+        run_of(scenario("fail", "x", comparisons=[slower])), clock="paced", id="2025-11-05-1", lab="mini"
+    )
+    for run in (paced, elsewhere, replace(full_run, id="2025-11-03-2")):
+        files.write(run, tmp_path / run.id)
+    (tmp_path / "2025-11-04-0").mkdir()
+    (tmp_path / "2025-11-04-0" / "report.json").write_text("{")
+    beside = other_clock(full_run, tmp_path)
+    assert {name: (other.run_id, other.clock) for name, other in beside.items()} == {
+        "pass_one": ("2025-11-03-1", "paced")
+    }
+    pages = page.render(full_run, beside)
+    assert "Other clock" in pages["report.html"] and "2025-11-03-1" in pages["report.html"]
+    assert "Measured, paced" in pages["scenarios/pass_one.html"] and "941.111" in pages["scenarios/pass_one.html"]
+    assert "Measured, paced" not in pages["scenarios/fail_one.html"]
+
+
+def test_a_comparison_made_twice_stands_beside_its_own_counterpart() -> None:
+    rows = [replace(GOOD, measured=value) for value in (940.0, 941.0, 942.0)]
+    other = Beside("2025", "paced", scenario("pass", comparisons=rows[:2]))
+    assert [other.comparison(scenario("pass", comparisons=rows), i) for i in range(3)] == [rows[0], rows[1], None]
 
 
 def test_a_run_of_nothing_says_so() -> None:
-    assert "Nothing ran" in page.render(run_of())
+    assert "Nothing ran" in whole(run_of())
 
 
 # Files
 
 
-def test_the_three_files_are_written_and_latest_is_replaced(tmp_path: Path, full_run: Run) -> None:
+def test_the_files_are_written_and_latest_is_replaced(tmp_path: Path, full_run: Run) -> None:
     files.write(full_run, tmp_path / "runs" / "one")
     files.write(full_run, tmp_path / "runs" / "two")
     latest = tmp_path / "runs" / "latest"
     assert latest.is_symlink() and str(latest.readlink()) == "two"
-    assert sorted(path.name for path in latest.iterdir()) == ["junit.xml", "report.html", "report.json"]
+    assert sorted(path.name for path in latest.iterdir()) == ["junit.xml", "report.html", "report.json", "scenarios"]
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["latest", "one", "two"]
     assert from_json(json.loads((latest / "report.json").read_text(encoding="utf-8"))) == full_run
 
