@@ -42,7 +42,7 @@ def verdict(stage: Stage, node: str) -> str:
 
 def play(stage: Stage) -> None:
     lab, site, sn = stage.lab, stage.site, blocks.service_node(stage.lab)
-    block, nodes = blocks.booted(lab), lab.booted_io_nodes()
+    nodes = lab.booted_io_nodes()[:2]
     ion, other = nodes[0], site.nodes["nsd01"].interfaces["eth1"]
     network = site.topology.networks[other.network].subnet
     script, routes = lab.read(sn, f"{RC}/S14etc_ntp_conf"), lab.read(sn, f"{RC}/S14routes_to_federation")
@@ -67,7 +67,7 @@ def play(stage: Stage) -> None:
         for node in nodes:
             stage.compare(f"{node}, {when}", expected, verdict(stage, node), "", 0)
 
-    with stage.healthy(f"the I/O nodes have the time of {sn}, and nsd01 answers who asks it for the time"):
+    with stage.healthy(f"two I/O nodes have the time of {sn}, and nsd01 answers who asks it for the time"):
         wait_for_time(str(site.first_leg(sn).address))
         judge_all(TIME, f"server {sn}")
         stage.defer(file_changed(lab, "nsd01", "/run/ntp.conf", "local stratum 10\nallow\n"))
@@ -76,24 +76,26 @@ def play(stage: Stage) -> None:
         asked = lab.on("cn01", "chronyd", "-x", "-Q", "-t", "10", f"server {other.address} iburst")
         stage.compare("cn01 gets nsd01's time", 0, asked.rc, "exit code", 0)
 
-    with stage.perturb(f"the I/O nodes are given {other.names[0]}, to which they have no route, and booted again"):
-        stage.defer(lambda: blocks.reboot(lab, block).must())
+    with stage.perturb(f"they are given {other.names[0]}, to which they have no route, and booted again"):
+        stage.defer(lambda: blocks.restart(lab, nodes))
         theirs = script.replace(str(site.first_leg(sn).address), str(other.address))
         stage.defer(file_changed(lab, sn, f"{RC}/S14etc_ntp_conf", theirs))
-        booted = blocks.reboot(lab, block)
+        booted = blocks.restart(lab, nodes)
 
     with stage.observe(f"chronyd asks {BURST} times"):
         for node in nodes:
             until(f"{node} has asked", partial(still_to_ask, node), deadline_s=60, poll_s=1)
 
     with stage.judge("the boot says nothing, and no node has a time"):
-        stage.compare("nodes that booted without a complaint", 0, booted.rc, "exit code", 0)
+        stage.compare(
+            "nodes that booted without a complaint", len(nodes), list(booted.values()).count("up"), "nodes", 0
+        )
         judge_all(NO_TIME, "no route")
 
     with stage.contrast(f"with a route to {network} in the start script the same server gives them the time"):
         line = f"/sbin/route add -net {network.network_address} netmask {network.netmask} gw 10.2.64.1\n"
         stage.defer(file_changed(lab, sn, f"{RC}/S14routes_to_federation", routes + line))
-        blocks.reboot(lab, block).must()
+        blocks.restart(lab, nodes)
         wait_for_time(str(other.address))
         judge_all(TIME, "route there")
         until(f"{ion} knows its frequency", still_to_learn, deadline_s=300, poll_s=2)
@@ -122,6 +124,6 @@ def play(stage: Stage) -> None:
         due = GROWTH_S / begun.grows_by
         stage.compare("until the bound has grown", round(due, 1), round(grown_after, 1), "s", 0.02, why)
 
-    with stage.restore(f"the I/O nodes have the time of {sn} again"):
+    with stage.restore(f"they have the time of {sn} again"):
         wait_for_time(str(site.first_leg(sn).address))
         judge_all(TIME, "afterwards")

@@ -18,28 +18,28 @@ PERSONAL = "/bgl/dist/root/.ssh/known_hosts"
 
 def play(stage: Stage) -> None:
     lab, sn = stage.lab, blocks.service_node(stage.lab)
-    block, ion = blocks.booted(lab), lab.booted_io_nodes()[0]
+    ion = lab.booted_io_nodes()[0]
 
     with stage.healthy("both files are there, and an I/O node reaches SN and FEN"):
         stage.compare("the two files are the same", True, lab.read(sn, SYSTEM) == lab.read(sn, PERSONAL), "", 0)
         for host in (sn, "FEN"):
             stage.compare(f"{ion} to {host}", IN, login(stage, ion, host), "", 0)
 
-    with stage.perturb("root's own file is moved away, and the block booted again"):
-        stage.defer(lambda: blocks.reboot(lab, block).must())
+    with stage.perturb("root's own file is moved away, and the node booted again"):
+        stage.defer(lambda: blocks.restart(lab, [ion]))
         lab.on(sn, "mv", PERSONAL, f"{PERSONAL}.away").must()
         stage.defer(lambda: lab.on(sn, "mv", f"{PERSONAL}.away", PERSONAL))
-        blocks.reboot(lab, block).must()
+        stage.compare(f"{ion} boots without a complaint", "up", blocks.restart(lab, [ion])[ion], "", 0)
 
-    with stage.judge("the system-wide file is on SN, not on the I/O nodes, and they know nobody"):
+    with stage.judge("the system-wide file is on SN, not on the I/O node, and it knows nobody"):
         pulled = lab.file(ion, "/etc/ssh/ssh_known_hosts").exists()
         stage.compare("the I/O node has a system-wide file", False, pulled, "", 0)
         for host in (sn, "FEN"):
             stage.compare(f"{ion} to {host}, system-wide file only", NOT_KNOWN, login(stage, ion, host), "", 0)
 
-    with stage.contrast("the system-wide file is copied to root's place, and the block booted again"):
+    with stage.contrast("the system-wide file is copied to root's place, and the node booted again"):
         lab.on(sn, "cp", "-p", SYSTEM, PERSONAL).must()
-        blocks.reboot(lab, block).must()
+        blocks.restart(lab, [ion])
         for host in (sn, "FEN"):
             stage.compare(f"{ion} to {host}, root's own file", IN, login(stage, ion, host), "", 0)
 

@@ -16,7 +16,7 @@ from causeway.scenario.stage import Stage
 
 def play(stage: Stage) -> None:
     lab, service_node = stage.lab, blocks.service_node(stage.lab)
-    block, node = blocks.booted(lab), lab.booted_io_nodes()[0]
+    node = lab.booted_io_nodes()[0]
     tree = f"/bgl/gpfsvar/{stage.site.nodes[node].interfaces['eth0'].address}"
 
     with stage.healthy(f"{node} is a member, its daemon is up, and it knows so by its own /var"):
@@ -24,22 +24,22 @@ def play(stage: Stage) -> None:
         member = lab.on(node, "cat", "/var/mc/gen/cluster").must()
         stage.compare("it names its cluster", True, filesystems.cluster_name(lab, "JUBL") in member, "", 0)
 
-    with stage.perturb("the block is freed, the node deleted, and its tree left; then the block is booted again"):
-        blocks.deallocate(lab, block)
+    with stage.perturb("the node is switched off, deleted, and its tree left; then it is booted again"):
+        blocks.switch_off(lab, node)
         stage.defer(lambda: put_back(stage, node))
         lab.on(service_node, "mcdelnode", node).must()
-        booted = blocks.allocate(lab, block)
+        booted = blocks.restart(lab, [node])[node]
 
     with stage.judge("SN does not know the node, the node thinks that it is a member, and its start script fails"):
         stage.compare(f"{node} in SN's list of nodes", False, node in listed(stage), "", 0)
         stage.compare("the node's own /var is what it was", member, lab.read(node, "/var/mc/gen/cluster"), "", 0)
-        stage.compare("bglallocate names it", True, booted.rc == 1 and node in booted.stdout + booted.stderr, "", 0)
+        stage.compare("how its boot ended", "up, but failed: S40fs", booted, "", 0)
         stage.compare(f"mcaddnode {node}, tree left", MEMBER_ALREADY, add(stage, node), "", 0)
 
-    with stage.contrast(f"the block is freed, {tree} removed, and the block booted: a clean start"):
-        blocks.deallocate(lab, block)
+    with stage.contrast(f"the node is switched off, {tree} removed, and the node booted: a clean start"):
+        blocks.switch_off(lab, node)
         lab.on(service_node, "rm", "-r", tree).must()
-        blocks.allocate(lab, block).must()
+        blocks.restart(lab, [node])
         stage.compare(f"mcaddnode {node}, tree removed", ADDED, add(stage, node), "", 0)
 
     with stage.restore(f"{node} is started, and a member like the others"):

@@ -4,11 +4,12 @@ Source: Redpaper, "Testing the SSH connectivity" (bglallocate), "Deleting a sing
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from causeway.errors import LabBroken
 from causeway.lab.lab import Lab
+from causeway.lab.wait import until
 from causeway.process import Result
 
 #: bglallocate itself gives up after 300 s of the lab's clock.
@@ -54,6 +55,33 @@ def reboot(lab: Lab, block: str) -> Result:
     """Free a block and allocate it again."""
     deallocate(lab, block)
     return allocate(lab, block)
+
+
+def switch_off(lab: Lab, node: str) -> None:
+    """`bglpower off` of a single node, which its board does at once."""
+    lab.on(service_node(lab), "bglpower", "off", node).must()
+    until(f"{node} is off", lambda: "" if lab.state(node) == "off" else lab.state(node), deadline_s=10)
+
+
+def restart(lab: Lab, nodes: Sequence[str]) -> dict[str, str]:
+    """Boot single nodes of an allocated block again, by `bglpower`; how each boot ended: "up", or what failed."""
+    for node in nodes:  # as bglallocate does: the last boot's words must not be taken for the next one's
+        lab.console_log(node).unlink(missing_ok=True)
+    for order in ("reset", "on"):  # one is for those that are on, one for those that are off
+        lab.on(service_node(lab), "bglpower", order, *nodes).must()
+    ended: dict[str, str] = {}
+
+    def booting() -> str:
+        for node in nodes:
+            ended.update((node, said) for line in console(lab, node) if (said := _ending(line.text)))
+        return " ".join(node for node in nodes if node not in ended)
+
+    until("the nodes have booted", booting, deadline_s=_ALLOCATE_S)
+    return ended
+
+
+def _ending(text: str) -> str:
+    return text.removeprefix("boot ended: ") if text.startswith("boot ended: ") else ""
 
 
 def console(lab: Lab, node: str) -> list[Said]:

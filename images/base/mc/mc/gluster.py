@@ -26,10 +26,14 @@ _REDUNDANCY = 1
 _PORT = 24007
 _SECURE = Path("/var/lib/glusterd/secure-access")
 _LOGS = Path("/var/log/glusterfs")
+_KEYS = {part: f"/etc/ssl/glusterfs.{part}" for part in ("pem", "key", "ca")}
 _READY_S = 20
 _RESTART_S = 60
 #: Clients try a lost brick every 3 s: who is not back within this time is not let in any more.
 _CLIENTS_S = 10
+#: How long a contact that is content with a key may say nothing.
+_CONTENT_S = 3
+_NO_CONTACT = "no contact node answers; is the owner up, and the route to it?"
 #: What a client's log says when the mount failed, and what it means; the first that is found counts.
 _MEANINGS = {
     "Authentication failed": "the owner has not granted it to this cluster (mcauth grant), or read-only (-o ro)",
@@ -38,8 +42,8 @@ _MEANINGS = {
     "alert unknown ca": "the owner does not know this cluster's key (mcauth add there)",
     "first lookup on root failed": "too few of its servers serve it (of four it takes three); mcgetstate -a there",
     "failed to get the 'volume file' from server": "the owner has no filesystem of that name",
-    "failed to fetch volume file": "no contact node answers; is the owner up, and the route to it?",
-    "Exhausted all volfile servers": "no contact node answers; is the owner up, and the route to it?",
+    "failed to fetch volume file": _NO_CONTACT,
+    "Exhausted all volfile servers": _NO_CONTACT,
 }
 
 
@@ -80,8 +84,8 @@ def start(config: Config) -> None:
     else:
         native.step(f"rm -f {_SECURE}")
         _SECURE.unlink(missing_ok=True)
-    for part in ("pem", "key", "ca"):
-        native.link(Path(f"/etc/ssl/glusterfs.{part}"), f"/var/mc/ssl/glusterfs.{part}")
+    for link in map(Path, _KEYS.values()):
+        native.link(link, f"/var/mc/ssl/{link.name}")
     native.must(["glusterd"])
     _until("glusterd answers", answers, _READY_S)
 
@@ -189,6 +193,8 @@ def mount(name: str, remote: str, contacts: list[str], at: str, *, access: str, 
         volfile = _read_only_volfile(remote, contacts)
         if volfile is not None:
             why = _try_mount(str(volfile), at, options[:2], log)
+    if why == _NO_CONTACT:
+        why = next(filter(None, map(_refusal, contacts)), why)
     if why:
         raise Refused(f"{name} cannot be mounted: {why}; {log} has the details")
 
@@ -207,6 +213,18 @@ def _try_mount(what: str, at: str, options: list[str], log: Path) -> str:
     if now is not None and now.servers:
         return f"{now.connected} of its {now.servers} servers can be reached, and it takes {now.servers - _REDUNDANCY}"
     return done.said
+
+
+def _refusal(contact: str) -> str:
+    """Why a contact node refuses this cluster's key, or this node the contact's; nothing where neither does.
+
+    A client of GlusterFS speaks as soon as it has shown its key. A server that refuses the key leaves that unread, so
+    its end of the connection is a reset, and whether the client has read the reason by then is a matter of luck. This
+    one listens.
+    """
+    keys = ["-cert", _KEYS["pem"], "-key", _KEYS["key"], "-CAfile", _KEYS["ca"], "-verify_return_error"]
+    ask = ["openssl", "s_client", "-connect", f"{contact}:{_PORT}", *keys, "-ign_eof"]
+    return meaning(native.run(ask, timeout_s=_CONTENT_S).err)
 
 
 def meaning(log: str) -> str:

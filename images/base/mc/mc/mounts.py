@@ -50,7 +50,7 @@ def mount(args: argparse.Namespace) -> None:
     """Mount filesystems on this node, or on others.
 
     Native: `mount`, or `umount` and `mount` where the client was denied; for read-only access
-    `gluster system:: getspec` and `mount`; `ssh` for -a, -w.
+    `gluster system:: getspec` and `mount`; `openssl s_client` asks the contacts why not; `ssh` for -a, -w.
     """
     config = configuration.load()
     wanted = _wanted(config, args.filesystem)
