@@ -1,7 +1,8 @@
-"""Labs for the tests: one in paced time that stays up for all of them, others that a test brings up itself."""
+"""Labs for the tests: one in paced time that stays up for all of them, one for all plays, and a test's own."""
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ import pytest
 
 REPO = Path(__file__).resolve().parents[2]
 CAUSEWAY = REPO / "bin" / "causeway"
+JUBL = REPO / "topologies" / "jubl.yaml"
+PLAYS = Path(__file__).parent / "plays"
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,42 @@ class Tool:
         (row,) = self.json("exec", "--json", node, "--", *command)
         assert row["rc"] == 0, row
         return str(row["stdout"])
+
+
+def without_filesystems(folder: Path, name: str = "jubl", **changes: str) -> str:
+    """A topology file of jubl that comes up in a third of the time, with changes of its text (mtu="9000")."""
+    text = JUBL.read_text().replace("lab: jubl", f"lab: {name}")
+    text = re.sub(r"^filesystems:\n(?:  .*\n)+", "", text, flags=re.MULTILINE)
+    for key, value in changes.items():
+        text = re.sub(rf"{key}: \d+", f"{key}: {value}", text)
+    file = folder / f"{name}.yaml"
+    file.write_text(text)
+    return str(file)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What the plays found, by their names, and the folder in which it is kept."""
+
+    results: dict[str, Any]
+    runs: Path
+
+    def passed(self, name: str) -> dict[str, Any]:
+        """A play's result, which must be a pass."""
+        found: dict[str, Any] = self.results[name]
+        assert found["verdict"] == "pass", (found["why"], [c for c in found["comparisons"] if not c["ok"]])
+        return found
+
+
+@pytest.fixture(scope="session")
+def plays(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """Every play, in one lab in virtual time."""
+    tool = Tool(tmp_path_factory.mktemp("plays"))
+    names = ("trust", "integrity", "every_fault", "startup_check", "block_life")
+    files = [str(PLAYS / f"{name}.py") for name in names]
+    done = tool("run", *files, "--clock", "virtual", "--lab", "jubl", "--json", timeout_s=3600)
+    assert done.stdout, done.stderr
+    return Played({result["name"]: result for result in json.loads(done.stdout)["scenarios"]}, tool.folder / "runs")
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import REPO, Tool
+from conftest import Tool, without_filesystems
 
 from causeway.lab.wait import until
-
-JUBL = REPO / "topologies" / "jubl.yaml"
 
 
 def leftovers(tool: Tool) -> list[str]:
@@ -50,15 +48,15 @@ def mounts_and_loops() -> str:
 @pytest.mark.parametrize(
     ("words", "sign"),
     [
-        (("up", "--io-nodes", "1"), "deploying"),
-        (("up", "--io-nodes", "1"), "creating"),
-        (("run", "single_stream", "--lab", "jubl", "--io-nodes", "2"), "single_stream: One"),
+        (("up",), "deploying"),
+        (("up",), "creating"),
+        (("run", "single_stream", "--lab"), "single_stream: One"),
     ],
     ids=["booting", "deploying", "running"],
 )
 def test_sigkill_of_the_tool_and_then_down_leaves_nothing(tool: Tool, words: tuple[str, ...], sign: str) -> None:
     before = mounts_and_loops()
-    running = tool.start(*words)
+    running = tool.start(*words, without_filesystems(tool.folder), "--io-nodes", "2")
     read_until(running, sign)
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
@@ -83,7 +81,7 @@ def test_down_twice_is_fine_and_so_is_down_without_a_lab(tool: Tool) -> None:
 
 
 def test_a_killed_launcher_ends_its_kernel_and_down_clears_the_rest(tool: Tool) -> None:
-    assert tool("up", "--io-nodes", "1", "--quiet").returncode == 0
+    assert tool("up", without_filesystems(tool.folder), "--io-nodes", "1", "--quiet").returncode == 0
     os.kill(int((tool.folder / "state" / "jubl" / "launcher").read_text()), signal.SIGKILL)
     until("no kernel runs", lambda: " ".join(kernels(tool)), deadline_s=10)
     assert not kernels(tool)
@@ -101,10 +99,9 @@ def test_an_interrupt_during_up_cleans_up_by_itself(tool: Tool) -> None:
 
 
 def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool, tmp_path: Path) -> None:
-    site = tmp_path / "second.yaml"
-    site.write_text(JUBL.read_text().replace("lab: jubl", "lab: second"))
+    site = without_filesystems(tmp_path, "second")
     other = Tool(lab.folder)  # the same folders, as one user has them
-    assert other("up", str(site), "--io-nodes", "1", "--quiet").returncode == 0
+    assert other("up", site, "--io-nodes", "1", "--quiet").returncode == 0
     first = json.loads(other("status", "--lab", "jubl", "--json").stdout)
     second = json.loads(other("status", "--lab", "second", "--json").stdout)
     assert (len(first["nodes"]), len(second["nodes"])) == (19, 12)

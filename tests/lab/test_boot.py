@@ -1,12 +1,9 @@
 """Diskless I/O nodes: what an administrator sees on SN and on a console, and a block's life in virtual time."""
 
 import json
-from pathlib import Path
 
 import pytest
-from conftest import Tool
-
-PLAYS = Path(__file__).parent / "plays"
+from conftest import Played, Tool
 
 
 def test_an_io_node_has_booted_by_dhcp_tftp_and_nfs_and_its_console_tells(lab: Tool) -> None:
@@ -61,8 +58,6 @@ def test_a_node_without_a_console_is_refused(lab: Tool) -> None:
     assert (done.returncode, "nsd01 has no console" in done.stderr) == (2, True)
 
 
-def test_a_blocks_life_and_both_ways_to_see_that_the_daemon_is_up(tool: Tool) -> None:
-    plays = [str(PLAYS / f"{name}.py") for name in ("startup_check", "block_life")]
-    done = tool("run", *plays, "--clock", "virtual", "--lab", "jubl", timeout_s=900)
-    report = json.loads((tool.folder / "runs" / "latest" / "report.json").read_text())
-    assert done.returncode == 0, [scenario["why"] for scenario in report["scenarios"]]
+@pytest.mark.parametrize("play", ["block_life", "startup_check"])
+def test_a_blocks_life_and_both_ways_to_see_that_the_daemon_is_up(plays: Played, play: str) -> None:
+    plays.passed(play)

@@ -1,21 +1,19 @@
 """Faults: each one shows and goes again, in virtual time; and what a trainee and their trainer type, in paced time."""
 
-import json
 import time
-from pathlib import Path
 
-from conftest import Tool
+from conftest import Played, Tool
 
-PLAYS = Path(__file__).parent / "plays"
 #: How a key begins, in PEM.
 PRIVATE = "PRIVATE KEY"
 
 
-def test_each_fault_shows_and_leaves_nothing_behind(tool: Tool) -> None:
-    done = tool("run", str(PLAYS / "every_fault.py"), "--clock", "virtual", "--lab", "jubl", timeout_s=600)
-    report = json.loads((tool.folder / "runs" / "latest" / "report.json").read_text())
-    assert done.returncode == 0, report["scenarios"][0]["why"]
-    for kept in (tool.folder / "runs").rglob("*.*"):
+def test_each_fault_shows_and_leaves_nothing_behind(plays: Played) -> None:
+    plays.passed("every_fault")
+
+
+def test_no_private_key_is_in_what_is_kept_of_a_run(plays: Played) -> None:
+    for kept in plays.runs.rglob("*.*"):
         assert kept.is_dir() or PRIVATE not in kept.read_text(), kept
 
 

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPO, Tool
+from conftest import REPO, Tool, without_filesystems
 from test_jubl import stream_mbit
-
-JUBL = REPO / "topologies" / "jubl.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +38,8 @@ def test_the_report_is_kept_as_json_page_and_junit(tool_and_run: tuple[Tool, Any
 
 def test_the_same_seed_gives_the_same_members_and_rates(tool_and_run: tuple[Tool, Any]) -> None:
     tool, first = tool_and_run
-    second = tool.json("run", "channel_imbalance", "--lab", "jubl", "--seed", "1", "--json")
+    site = without_filesystems(tool.folder)  # which makes no difference to a stream
+    second = tool.json("run", "channel_imbalance", "--lab", site, "--seed", "1", "--json")
     for one, other in zip(comparisons(first, "channel_imbalance"), comparisons(second), strict=True):
         assert one["what"] == other["what"]
         if one["unit"] == "Mbit/s":
@@ -65,7 +64,7 @@ def test_a_scenario_whose_claim_is_wrong_fails_with_exit_code_1_and_keeps_eviden
         '        text = stage.lab.on("nsd01", "cat", "/proc/net/bonding/bond0").must()\n'
         '        stage.compare("members", 5, text.count("Slave Interface"), "members", 0)\n'
     )
-    done = tool("run", str(wrong), "--lab", "jubl", "--io-nodes", "1")
+    done = tool("run", str(wrong), "--lab", without_filesystems(tmp_path), "--io-nodes", "1")
     assert done.returncode == 1, done.stderr
     latest = tmp_path / "runs" / "latest"
     assert "expected 5 members, measured 4" in (latest / "scenarios" / "wrong_claim.html").read_text()
@@ -74,13 +73,12 @@ def test_a_scenario_whose_claim_is_wrong_fails_with_exit_code_1_and_keeps_eviden
 
 @pytest.mark.parametrize("clock", ["virtual", "paced"])
 def test_jumbo_frames_by_one_key_carry_990_mbit(tool: Tool, tmp_path: Path, clock: str) -> None:
-    site = tmp_path / "jumbo.yaml"
-    site.write_text(JUBL.read_text().replace("lab: jubl", "lab: jumbo").replace("mtu: 1500", "mtu: 9000"))
+    site = without_filesystems(tmp_path, "jumbo", mtu="9000")
     if clock == "paced":
-        assert tool("up", str(site), "--io-nodes", "2", "--quiet").returncode == 0
+        assert tool("up", site, "--io-nodes", "2", "--quiet").returncode == 0
         assert abs(stream_mbit(tool) / 990.04 - 1) < 0.001
     else:
-        tool("run", "single_stream", "--lab", str(site), "--io-nodes", "2")
+        tool("run", "single_stream", "--lab", site, "--io-nodes", "2")
         run = json.loads((tmp_path / "runs" / "latest" / "report.json").read_text())
         assert (run["scenarios"][0]["verdict"], run["scenarios"][0]["why"]) == ("pass", "")
         rates = {c["what"]: c["measured"] for c in comparisons(run)}
