@@ -19,6 +19,16 @@ def play(stage: Stage) -> None:
     node = lab.booted_io_nodes()[0]
     tree = f"/bgl/gpfsvar/{stage.site.nodes[node].interfaces['eth0'].address}"
 
+    def start_clean() -> None:
+        blocks.switch_off(lab, node)
+        lab.on(service_node, "rm", "-rf", tree).must()
+        blocks.restart(lab, [node])
+
+    def undo() -> None:
+        if node not in listed(stage):
+            start_clean()
+        put_back(stage, node)
+
     with stage.healthy(f"{node} is a member, its daemon is up, and it knows so by its own /var"):
         stage.compare(f"mcgetstate -w {node}", "active", state(stage, node), "", 0)
         member = lab.on(node, "cat", "/var/mc/gen/cluster").must()
@@ -26,20 +36,18 @@ def play(stage: Stage) -> None:
 
     with stage.perturb("the node is switched off, deleted, and its tree left; then it is booted again"):
         blocks.switch_off(lab, node)
-        stage.defer(lambda: put_back(stage, node))
+        stage.defer(undo)
         lab.on(service_node, "mcdelnode", node).must()
         booted = blocks.restart(lab, [node])[node]
 
-    with stage.judge("SN does not know the node, the node thinks that it is a member, and its start script fails"):
+    with stage.judge("SN does not know the node, the node thinks that it is a member, and its start scripts fail"):
         stage.compare(f"{node} in SN's list of nodes", False, node in listed(stage), "", 0)
         stage.compare("the node's own /var is what it was", member, lab.read(node, "/var/mc/gen/cluster"), "", 0)
-        stage.compare("how its boot ended", "up, but failed: S40fs", booted, "", 0)
+        stage.compare("how its boot ended", "up, but failed: S40fs S41fs_mount", booted, "", 0)
         stage.compare(f"mcaddnode {node}, tree left", MEMBER_ALREADY, add(stage, node), "", 0)
 
     with stage.contrast(f"the node is switched off, {tree} removed, and the node booted: a clean start"):
-        blocks.switch_off(lab, node)
-        lab.on(service_node, "rm", "-r", tree).must()
-        blocks.restart(lab, [node])
+        start_clean()
         stage.compare(f"mcaddnode {node}, tree removed", ADDED, add(stage, node), "", 0)
 
     with stage.restore(f"{node} is started, and a member like the others"):
