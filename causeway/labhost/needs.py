@@ -8,6 +8,7 @@ from pathlib import Path
 
 from causeway.errors import LabBroken
 from causeway.labhost import artefacts, folders
+from causeway.labhost.uml import memory_folder, memory_mib
 from causeway.process import run
 
 
@@ -53,9 +54,10 @@ def uml_needs() -> list[Need]:
     for artefact in artefacts.ALL:
         detail = str(artefact.folder) if artefact.built else "not built yet; `causeway up` builds it"
         needs.append(Need(artefact.about, True, detail))
-    shm_mib = shutil.disk_usage("/dev/shm").free // 2**20 if Path("/dev/shm").exists() else 0
+    shm = Path("/dev/shm")
+    detail = f"{memory_mib(shm)} MiB for a lab host" if shm.exists() else "not there"
     remedy = "make it larger (docker run --shm-size, mount -o remount,size=), or memory is a file on disk, and slow"
-    needs.append(Need("2 GiB free in /dev/shm", shm_mib >= 2048, f"{shm_mib} MiB", remedy))
+    needs.append(Need("2.5 GiB free in /dev/shm", memory_folder() is not None, detail, remedy))
     path = str(folders.state())
     needs.append(Need("state folder", " " not in path, path, "set CAUSEWAY_STATE to a path without blanks"))
     return needs
