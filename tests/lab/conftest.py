@@ -87,7 +87,7 @@ class Played:
 def plays(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Every play, in one lab in virtual time."""
     tool = Tool(tmp_path_factory.mktemp("plays"))
-    names = ("trust", "integrity", "every_fault", "startup_check", "block_life")
+    names = ("trust", "integrity", "every_fault", "block_life")
     files = [str(PLAYS / f"{name}.py") for name in names]
     done = tool("run", *files, "--clock", "virtual", "--lab", "jubl", "--json", timeout_s=3600)
     assert done.stdout, done.stderr
