@@ -5,6 +5,7 @@ Source: Redpaper, "On the remote OWNING cluster, allow access by the CLIENT clus
 
 import argparse
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from mc import config as configuration
@@ -123,6 +124,8 @@ def _change_grant(filesystem: Filesystem, cluster: str, now: Grant | None) -> No
     except Refused:
         with configuration.change() as config:
             config.grants = before
+        with suppress(Refused):  # what the servers have taken of it already
+            gluster.grant(config, filesystem, restart=False)
         raise
 
 
