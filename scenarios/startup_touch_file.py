@@ -10,7 +10,7 @@ node's /var and its /tmp, and each of them can be what has failed; the daemon it
 The Redpaper saw this with large blocks and "NFS stale filehandle errors" on a /tmp that was NFS-mounted. Here a boot's
 load alone does not do that: CPUs take no time, and an idle connection's packets pass the boot's (fq_codel). Of 64 nodes
 that booted at once with such a /tmp, mounted hard or soft (timeo=7,retrans=3), none was reported: their NFS requests
-took 0 to 3 ms on average, reads 20 ms, and none timed out, while SN sent 1.3 GB by each of its links in 10 s.
+took 0 to 3 ms on average, reads 20 ms, and none timed out, while SN sent 1.3 and 1.5 GB by its two links in 11 s.
 
 Source: Redpaper, "Making the startup process more scalable": "GPFS was running OK on the "failed" nodes"; "The
 "arbitrating" state is typically observed when quorum is lost".
