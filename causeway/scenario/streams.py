@@ -17,8 +17,10 @@ from causeway.plan.streams import Expected, StreamEnds, expect
 from causeway.report.result import Bar, Bars, Table, Text
 from causeway.scenario.stage import Stage
 
-#: Two streams never share an even-odd pair of ports: nuttcp takes one for control, one for data.
-SOURCE_PORTS = range(32768, 60998, 2)
+#: Below those that a kernel hands out (ip_local_port_range), so that no stream meets a port that an ssh has left in
+#: TIME_WAIT; and without those of NFS's mountd and of glusterd. Two streams never share an even-odd pair of ports:
+#: nuttcp takes one for control, one for data.
+SOURCE_PORTS = [port for port in range(6000, 32766, 2) if port not in (20048, 24006, 24008)]
 #: Seconds on the lab's clock that streams transmit: nuttcp tells what it carried in steps of 64 KiB, which
 #: must be well below 0.1 % of the slowest stream's data.
 SECONDS = 8.0
