@@ -41,7 +41,7 @@ def start(args: argparse.Namespace) -> None:
         if filesystem.automount:
             _log(mounts.mount_here(config, filesystem))
     if os.access(_CALL_BACK, os.X_OK):
-        if not native.comes(lambda: states.state_here(config) == states.ACTIVE, _JOIN_S):
+        if not native.comes(lambda: states.state_here(config) == states.ACTIVE, _JOIN_S, every_s=2):
             raise Refused(f"{here.name} has not become active within {_JOIN_S} s; {_CALL_BACK} is not called")
         native.step(str(_CALL_BACK))
         subprocess.run([str(_CALL_BACK)], check=False)

@@ -85,13 +85,13 @@ def side_by_side(work: Callable[[Item], Value], items: Sequence[Item], at_once: 
         return list(pool.map(work, items))
 
 
-def comes(holds: Callable[[], bool], limit_s: float) -> bool:
-    """Whether something comes to hold within a time."""
+def comes(holds: Callable[[], bool], limit_s: float, every_s: float = 0.2) -> bool:
+    """Whether something comes to hold within a time; looked at every so often."""
     deadline = time.monotonic() + limit_s
     while not holds():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.2)
+        time.sleep(every_s)
     return True
 
 
