@@ -42,7 +42,9 @@ def play(stage: Stage) -> None:
 
     with stage.judge("SN does not know the node, the node thinks that it is a member, and its start scripts fail"):
         stage.compare(f"{node} in SN's list of nodes", False, node in listed(stage), "", 0)
-        stage.compare("the node's own /var is what it was", member, lab.read(node, "/var/mc/gen/cluster"), "", 0)
+        why = "a cluster's id is random"
+        now = lab.read(node, "/var/mc/gen/cluster")
+        stage.compare("the node's own /var is what it was", member, now, "", 0, why)
         stage.compare("how its boot ended", "up, but failed: S40fs S41fs_mount", booted, "", 0)
         stage.compare(f"mcaddnode {node}, tree left", MEMBER_ALREADY, add(stage, node), "", 0)
 
