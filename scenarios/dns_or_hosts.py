@@ -8,7 +8,7 @@ Cause: gethostbyname() goes by nsswitch.conf, files first; host(1) always asks a
 Source: Redpaper, "Adding a single ION", the note on mmaddnode and NXDOMAIN.
 """
 
-from causeway.lab import blocks
+from causeway.lab import blocks, filesystems
 from causeway.lab.faults import name_missing
 from causeway.process import Result
 from causeway.scenario.membership import ADDED, NO_NAME, add, state, take_out
@@ -16,6 +16,7 @@ from causeway.scenario.stage import Stage
 
 
 def play(stage: Stage) -> None:
+    filesystems.need(stage.lab)
     lab, service_node = stage.lab, blocks.service_node(stage.lab)
     node = lab.booted_io_nodes()[0]
 

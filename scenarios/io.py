@@ -13,6 +13,7 @@ Source: Redpaper, "GPFS performance tests", Figure 6 (I/O performance scaling wi
 
 import re
 
+from causeway.lab import filesystems
 from causeway.lab.faults import link_rate
 from causeway.report.result import Lines, Table, Text
 from causeway.scenario.files import Outcome, measure
@@ -28,6 +29,7 @@ WHY = "records of TLS, headers of calls, and the start and end of files come on 
 
 
 def play(stage: Stage) -> None:
+    filesystems.need(stage.lab)
     io_nodes = stage.lab.booted_io_nodes()
     groups = [io_nodes[:n] for n in (1, 2, 4, 8, 16) if n <= len(io_nodes)]
     (name, filesystem), *_ = [(n, f) for n, f in stage.site.topology.filesystems.items() if n == "work"]

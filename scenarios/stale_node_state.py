@@ -15,6 +15,7 @@ from causeway.scenario.stage import Stage
 
 
 def play(stage: Stage) -> None:
+    filesystems.need(stage.lab)
     lab, service_node = stage.lab, blocks.service_node(stage.lab)
     node = lab.booted_io_nodes()[0]
     tree = f"/bgl/gpfsvar/{stage.site.nodes[node].interfaces['eth0'].address}"

@@ -24,6 +24,7 @@ FAILED = "did not come up on I/O node"
 
 
 def play(stage: Stage) -> None:
+    filesystems.need(stage.lab)
     lab, sn = stage.lab, blocks.service_node(stage.lab)
     nodes = lab.booted_io_nodes()[:2]
 

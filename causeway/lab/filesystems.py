@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from causeway.errors import Unsupported
 from causeway.lab.lab import Lab
 from causeway.process import Result
 
@@ -32,6 +33,12 @@ def configuration_server(lab: Lab, cluster: str) -> str:
     roles = ("service", "server")  # a topology with filesystems has one of them in every cluster
     able = [node for node in lab.site.members(cluster) if lab.site.nodes[node].role in roles]
     return min(able, key=lambda node: roles.index(lab.site.nodes[node].role))
+
+
+def need(lab: Lab) -> None:
+    """For what takes a filesystem: Unsupported where the site has none."""
+    if not lab.site.topology.filesystems:
+        raise Unsupported(f"{lab.site.name} has no filesystems, and this takes one")
 
 
 def mc(lab: Lab, node: str, *argv: str) -> Result:

@@ -61,6 +61,7 @@ class Trust:
     """The owner of a filesystem, and a client cluster that mounts it, each worked on at its own place."""
 
     def __init__(self, stage: Stage, filesystem: str) -> None:
+        filesystems.need(stage.lab)
         self.lab, self.filesystem = stage.lab, filesystem
         self._about = stage.site.topology.filesystems[filesystem]
         self._client_cluster = filesystems.clients(stage.lab)[0]

@@ -54,7 +54,7 @@ def comparisons(run: Any, scenario: str = "") -> list[Any]:
     return list(found["comparisons"])
 
 
-def test_a_scenario_whose_claim_is_wrong_fails_with_exit_code_1_and_keeps_evidence(tmp_path: Path) -> None:
+def test_a_wrong_claim_fails_with_exit_code_1_and_evidence_and_what_a_lab_has_not_is_skipped(tmp_path: Path) -> None:
     tool = Tool(tmp_path)
     wrong = tmp_path / "wrong_claim.py"
     wrong.write_text(
@@ -64,11 +64,14 @@ def test_a_scenario_whose_claim_is_wrong_fails_with_exit_code_1_and_keeps_eviden
         '        text = stage.lab.on("nsd01", "cat", "/proc/net/bonding/bond0").must()\n'
         '        stage.compare("members", 5, text.count("Slave Interface"), "members", 0)\n'
     )
-    done = tool("run", str(wrong), "--lab", without_filesystems(tmp_path), "--io-nodes", "1")
+    site = without_filesystems(tmp_path)
+    done = tool("run", str(wrong), "startup_touch_file", "--lab", site, "--io-nodes", "1")
     assert done.returncode == 1, done.stderr
     latest = tmp_path / "runs" / "latest"
     assert "expected 5 members, measured 4" in (latest / "scenarios" / "wrong_claim.html").read_text()
     assert "Slave Interface: eth5" in (latest / "evidence" / "wrong_claim" / "nsd01" / "bonding.txt").read_text()
+    _, other = json.loads((latest / "report.json").read_text())["scenarios"]
+    assert (other["verdict"], other["why"]) == ("skipped", "jubl has no filesystems, and this takes one")
 
 
 @pytest.mark.parametrize("clock", ["virtual", "paced"])
