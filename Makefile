@@ -1,33 +1,30 @@
 # Thin wrappers over bin/causeway; `make help` lists them.
 .DEFAULT_GOAL := help
 CLOCK ?= virtual
-LAB ?= jubl
-IO_NODES ?=
+LAB ?=
+COUNT ?=
 SEED ?= 1
 N ?= 5
 causeway := bin/causeway
 python := $(causeway) python
-io_nodes := $(if $(IO_NODES),--io-nodes $(IO_NODES))
-service_node := causeway/render/service_node
-shell_files := bin/causeway images/install-packages images/kernel/build images/containerlab/build \
-	images/base/build images/base/customize images/base/mc/filter/readonly images/base/node-init images/base/adapters \
-	images/ionode/build images/ionode/start images/ionode/boot images/labhost/build \
-	images/labhost/labhost-init images/labhost/initrd-init .ci/run \
-	$(shell find $(service_node)/usr $(service_node)/etc/init.d -type f)
-start_scripts := $(shell find $(service_node)/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
+lab := $(if $(LAB),--lab $(LAB))
+count := $(if $(COUNT),--count $(COUNT))
+# every shell program there is, by its first line; start scripts are sourced by the nodes' own shell
+shell_files := $(shell git grep -lE '^\#!(/bin/(ba)?sh|/bin/busybox sh)' -- . ':!*.py' ':!*.j2' ':!*.md' ':!nodes/bluegene/server/bgl' ':!tests') $(shell git ls-files '*.sh')
+start_scripts := $(shell find nodes/bluegene/server/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
 	-o -name udhcpc.script -o -name rc.status)
 
-.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test bench docs clean
+.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench docs keep clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
-	@echo 'variables: LAB=name-or-file IO_NODES=n NODE=name CLOCK=virtual|paced|real SEED=n N=n'
+	@echo 'variables: LAB=name-or-file COUNT=[pool=]n NODE=name CLOCK=virtual|paced|real SEED=n N=n'
 
 packages:
 	@images/install-packages
 
-lab-up: packages ## bring up the lab (LAB, IO_NODES), building what is missing
-	@$(causeway) up $(LAB) $(io_nodes)
+lab-up: packages ## bring up the lab (LAB, COUNT), building what is missing
+	@$(causeway) up $(LAB) $(count)
 
 lab-down: ## end every lab and remove what it left
 	@$(causeway) down
@@ -35,17 +32,17 @@ lab-down: ## end every lab and remove what it left
 lab-status: ## nodes, links and channels of the lab that is up
 	@$(causeway) status
 
-lab-shell: ## a terminal on a node: make lab-shell NODE=nsd01
-	@$(causeway) shell $(or $(NODE),nsd01)
+lab-shell: ## a terminal on a node: make lab-shell NODE=name
+	@$(causeway) shell $(NODE)
 
 lab-graph: ## draw the site as a Mermaid diagram
-	@$(causeway) graph $(LAB) $(io_nodes)
+	@$(causeway) graph $(LAB) $(count)
 
 scenarios: packages ## run every scenario (CLOCK, SEED)
-	@$(causeway) run --clock $(CLOCK) --seed $(SEED) --lab $(LAB) $(io_nodes)
+	@$(causeway) run --clock $(CLOCK) --seed $(SEED) $(lab) $(count)
 
 determinism: packages ## run every scenario N times with one seed and compare verdicts and numbers
-	@mkdir -p runs; for i in $$(seq $(N)); do $(causeway) run --clock virtual --seed $(SEED) --lab $(LAB) $(io_nodes) --json \
+	@mkdir -p runs; for i in $$(seq $(N)); do $(causeway) run --clock virtual --seed $(SEED) $(lab) $(count) --json \
 		>runs/determinism-$$i.json || exit; done
 	@$(python) -m causeway.report.agreement $$(seq -f runs/determinism-%g.json $(N))
 
@@ -64,15 +61,24 @@ lint: ## ruff, mypy --strict, shellcheck, shfmt, hadolint
 unit: ## unit, golden and meta tests: no lab, seconds
 	@$(python) -m pytest tests/unit tests/golden tests/meta
 
-lab-test: packages ## tests that bring up labs
+lab-test: packages ## tests that bring up labs, two side by side: one uses one CPU
 	@$(causeway) build
-	@$(python) -m pytest tests/lab
+	@mkdir -p runs; $(python) -m pytest tests/lab -m plays_all --durations=5 >runs/lab-test.log 2>&1 & \
+	$(python) -m pytest tests/lab tests/kernel -m 'not plays_all' --durations=15; rest=$$?; \
+	wait $$! && all=0 || all=$$?; cat runs/lab-test.log; exit $$((rest | all))
 
-bench: packages ## measure bring-up, tear-down and the eight streams; results in runs/
-	@$(causeway) bench
+nightly: packages ## jubl with other seeds, names and numbers, and 20 sites drawn at random, whole; kept in runs/sites/
+	@$(causeway) build
+	@$(python) -m tests.sites.played nightly
+
+bench: packages ## measure bring-up, tear-down and eight streams (LAB, COUNT=[pool=]n,n...); results in runs/
+	@$(causeway) bench $(LAB) $(count)
 
 docs: ## write the pages of docs/ from topologies, scenarios and the tool's help
-	@PYTHONPATH=images/base/mc $(python) -m causeway.docs
+	@PYTHONPATH=nodes/mc $(python) -m causeway.docs.pages
+
+keep: ## take what the pages show of runs (the eight streams) anew from runs/latest
+	@$(python) -m causeway.docs.keep runs/latest
 
 clean: lab-down ## end the labs, remove results and what was built
 	rm -rf runs rendered "$${CAUSEWAY_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/causeway}"

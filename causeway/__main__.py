@@ -1,5 +1,5 @@
 import sys
 
-from causeway.cli import main
+from causeway.cli.app import main
 
 sys.exit(main())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 from causeway.errors import LabBroken
 
@@ -172,6 +172,20 @@ def run_all(commands: Iterable[Sequence[str]], *, timeout_s: float, at_once: int
             for background in running:
                 background.kill()
     return results
+
+
+def join(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run a command on this process's own input, output and terminal; an interrupt is the command's to heed."""
+    heed = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        return subprocess.call(list(argv), env=dict(env))
+    finally:
+        signal.signal(signal.SIGINT, heed)
+
+
+def become(argv: Sequence[str]) -> NoReturn:
+    """Have this process become a command, on the same terminal."""
+    os.execvp(argv[0], list(argv))
 
 
 def spawn_daemon(argv: Sequence[str], *, log: IO[str], env: Mapping[str, str], detached: bool) -> int:

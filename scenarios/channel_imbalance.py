@@ -1,8 +1,8 @@
 """Eight streams over a channel of four links rarely get a half link each.
 
 Claim: which link a stream takes follows from its addresses and ports by the sending end's hash policy,
-and how fast it is follows from who else is on that link. Eight streams from nsd01 to eight I/O nodes get
-from a quarter of a link to a whole one, although there is half a link for each.
+and how fast it is follows from who else is on that link. Streams from a server to as many peers as there is room
+for on its channel get from a part of a link to a whole one, although there is as much of a link for each.
 
 Cause: a hash spreads streams over the members as dice would, not in turn; and each end of a channel decides
 by its own setting, for what it sends.
@@ -11,12 +11,59 @@ Source: Redpaper, "Multiple streams between an NSD server and several IONs", and
 arrows: ION read, ION write, FEN read, FEN write.
 """
 
-from causeway.plan.fairshare import tcp_goodput_mbit
+from dataclasses import dataclass
+
+from causeway.lab.changes.bonds import sends_by
+from causeway.scenario.cast import Ask, Channel
 from causeway.scenario.stage import Stage
-from causeway.scenario.streams import RATE_WHY, arrows, draw, end_of, judge, measure, own_choices, set_policy
+from causeway.scenario.words.streams import (
+    RATE_TOLERANCE,
+    RATE_WHY,
+    arrows,
+    come_elsewhere,
+    draw,
+    judge_streams,
+    measure_streams,
+    near_rate,
+    one_stream,
+)
 
 BALANCED = "balanced: as many streams on every member"
 IMBALANCED = "imbalanced: more streams on one member than on another"
+
+
+@dataclass(frozen=True)
+class Front:
+    """A second channel, whose host hashes MAC addresses: hosts behind a gateway, and servers that send to it."""
+
+    channel: Channel
+    gateway: str
+    far: list[str]
+    senders: list[str]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A server whose channel spreads streams by their ports, its peers, a partner, and that one's channel."""
+
+    server: Channel
+    peers: list[str]
+    partner: str
+    front: Front | None
+
+
+def cast(ask: Ask) -> Cast:
+    server = ask.channel(by_ports=True)
+    count = len(server.members)
+    peers = ask.peers(server, 8 // count * count, least=count)
+    partner = ask.partner(server)
+
+    def front() -> Front:
+        channel = ask.channel_of(partner, by_mac=True)
+        gateway, far = ask.behind(channel.node, channel.network)
+        return Front(channel, gateway, far[:2], ask.senders(channel))
+
+    return Cast(server, peers[: len(peers) // count * count], partner, ask.maybe(front))
 
 
 def verdict(per_member: str) -> str:
@@ -28,72 +75,64 @@ def is_even(counts: list[int]) -> bool:
     return len(set(counts)) == 1
 
 
-def play(stage: Stage) -> None:
-    server = end_of(stage, "nsd01", "zam870")
-    io_nodes = [(name, "b") for name in stage.lab.booted_io_nodes()[:8]]
-    wire = tcp_goodput_mbit(1000, stage.site.topology.networks["b"].mtu)
+def play(stage: Stage, cast: Cast) -> None:
+    server, peers, partner = cast.server, cast.peers, cast.partner
 
-    with stage.healthy("one stream from nsd01 to FEN carries what a link carries"):
-        alone = measure(stage, server, draw(stage, server, [("FEN", "b")], "t"))
-        (rate,) = (m.rate_mbit for m in alone.measured.values())
-        stage.compare("one stream, nsd01 to FEN", wire, rate, "Mbit/s", 0.001, "the wire's own rate")
+    with stage.healthy(f"one stream from {server.node} to {partner} carries what a link carries"):
+        near_rate(stage, "one stream", one_stream(stage, server.node, partner, to=server.network))
 
     with stage.perturb("source ports are picked at random, as nuttcp and GPFS pick theirs"):
-        # a fair throw in 26 is even; this scenario is about the other 25
-        dice = draw(stage, server, io_nodes, "t", accept=lambda counts: not is_even(counts))
+        # a fair throw in 26 is even with eight streams on four links; this scenario is about the others
+        dice = draw(stage, server, peers, "t", accept=lambda counts: not is_even(counts))
 
-    with stage.observe("eight streams transmit at the same time, and zam870 sees by which link each comes"):
-        thrown = measure(stage, server, dice)
+    with stage.observe(f"{len(peers)} streams transmit at once, and {server.at} sees by which link each comes"):
+        thrown = measure_streams(stage, server.host, dice)
 
     with stage.judge("the imbalance is the one computed: members, rates, bytes"):
-        computed, seen = thrown.per_member(thrown.computed), thrown.per_member(thrown.observed)
-        rates = [m.rate_mbit for m in thrown.measured.values()]
-        due = thrown.expected.rates.values()
-        stage.compare("verdict on random ports", IMBALANCED, verdict(seen), "", 0)
-        stage.compare("streams per member of nsd01's channel", computed, seen, "", 0)
-        stage.compare("slowest stream", round(min(due), 3), min(rates), "Mbit/s", 0.01, RATE_WHY)
-        stage.compare("fastest stream", round(max(due), 3), max(rates), "Mbit/s", 0.01, RATE_WHY)
-        judge(stage, "ION read, random ports", thrown)
+        seen, shares = thrown.per_member(thrown.observed), thrown.expected.rates.values()
+        stage.same("verdict on random ports", IMBALANCED, verdict(seen))
+        stage.same(f"streams per member of {server.node}'s channel", thrown.per_member(thrown.computed), seen)
+        for which, pick in (("slowest", min), ("fastest", max)):
+            rate = pick(thrown.rates.values())
+            stage.near(f"{which} stream", round(pick(shares), 3), rate, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
+        judge_streams(stage, "read, random ports", thrown)
 
-    with stage.contrast("ports chosen so that two streams fall on each member: half a link for each"):
-        even = measure(stage, server, draw(stage, server, io_nodes, "t", accept=is_even))
-        stage.compare("verdict on chosen ports", BALANCED, verdict(even.per_member(even.observed)), "", 0)
-        for label, m in even.measured.items():
-            stage.compare(f"half a link for {label}", round(wire / 2, 3), m.rate_mbit, "Mbit/s", 0.01, RATE_WHY)
-        judge(stage, "ION read, chosen ports", even)
+    with stage.contrast("ports chosen so that as many streams fall on each member: the same part of a link for each"):
+        even = measure_streams(stage, server.host, draw(stage, server, peers, "t", accept=is_even))
+        stage.same("verdict on chosen ports", BALANCED, verdict(even.per_member(even.observed)))
+        judge_streams(stage, "read, chosen ports", even)
 
-    fen = end_of(stage, "FEN", "zam870")
-    through_deisa = [("cn01", "f"), ("cn02", "f"), ("cn01", "f"), ("cn02", "f")]
-    with stage.judge(
-        "FEN writes: all its frames to JUMP's other nodes go to deisa-b's MAC, so layer2 takes one member"
-    ):
-        one_mac = measure(stage, fen, draw(stage, fen, through_deisa, "t"))
-        computed = one_mac.per_member(one_mac.computed)
-        stage.compare("streams on the busiest member of FEN's channel", 4, max(map(int, computed.split())), "", 0)
-        judge(stage, "FEN write through deisa, layer2", one_mac)
+    if cast.front:
+        front, far = cast.front.channel, cast.front.far * 2
+        to = stage.site.known_by(far[0]).network
+        with stage.judge(f"{front.node} writes: all its frames beyond go to {cast.front.gateway}'s MAC, by one member"):
+            one_mac = measure_streams(stage, front.host, draw(stage, front, far, "t", to=to))
+            carried = [member for member, count in one_mac.sent.items() if count > sum(one_mac.sent.values()) / 100]
+            stage.same(f"members of {front.node}'s channel that carried them", 1, len(carried))
+            judge_streams(stage, f"{front.node} writes through {cast.front.gateway}, layer2", one_mac)
 
-    with stage.contrast(
-        "the same four streams with layer3+4 on FEN use both members (the inter-switch link still bounds them)"
-    ):
-        stage.defer(set_policy(stage, fen, "layer3+4"))
-        streams = draw(stage, fen, through_deisa, "t")
-        both = measure(stage, fen, streams, policies={"FEN": "layer3+4"})
-        judge(stage, "FEN write through deisa, layer3+4", both)
+        with stage.contrast(f"with layer3+4 at {front.node} the same streams use the members that their ports give"):
+            stage.make(sends_by(stage.lab, front.host, "layer3+4"))
+            streams = draw(stage, front, far, "t", to=to)
+            both = measure_streams(stage, front.host, streams, policies={front.node: "layer3+4"})
+            judge_streams(stage, f"{front.node} writes through {cast.front.gateway}, layer3+4", both)
 
-    with stage.judge("I/O nodes write: zam870 decides, and nsd01's policy has no say"):
-        written = measure(stage, end_of(stage, "zam870", "nsd01"), draw(stage, server, io_nodes, "r"))
-        judge(stage, "ION write, zam870 decides", written)
-        elsewhere = own_choices(stage, written, server)
-        stage.compare("some streams come where nsd01 would not send", True, elsewhere > 0, "", 0)
+    with stage.judge(f"peers write: {server.at} decides, and {server.node}'s policy has no say"):
+        written = measure_streams(stage, server.switch, draw(stage, server, peers, "r"))
+        judge_streams(stage, f"write, {server.at} decides", written)
+        computed, observed = (
+            come_elsewhere(stage, written, m, server.host) for m in (written.computed, written.observed)
+        )
+        stage.same(f"streams that come where {server.node} would not send", computed, observed)
 
-    with stage.judge("FEN reads from the four servers: zam870 decides on FEN's two links"):
-        servers = [(f"nsd0{i}", "b") for i in (1, 2, 3, 4)]
-        read = measure(stage, end_of(stage, "zam870", "FEN"), draw(stage, fen, servers, "r"))
-        judge(stage, "FEN read, zam870 decides", read)
-        ways = {"ION read": ("nsd01", io_nodes[0][0]), "ION write": (io_nodes[0][0], "nsd01")}
-        stage.show(arrows(stage, ways | {"FEN read": ("nsd01", "FEN"), "FEN write": ("FEN", "nsd01")}))
+    if cast.front:
+        front = cast.front.channel
+        with stage.judge(f"{front.node} reads from {len(cast.front.senders)} servers: {front.at} decides on its links"):
+            read = measure_streams(stage, front.switch, draw(stage, front, cast.front.senders, "r"))
+            judge_streams(stage, f"{front.node} reads, {front.at} decides", read)
+            ways = {"read": (server.node, peers[0]), "write": (peers[0], server.node)}
+            ways |= {"front reads": (server.node, front.node), "front writes": (front.node, server.node)}
+            stage.show(arrows(stage, server.network, ways))
 
     with stage.restore("ports and policies are as before, and one stream is as fast as at first"):
-        again = measure(stage, server, draw(stage, server, [("FEN", "b")], "t"))
-        (rate,) = (m.rate_mbit for m in again.measured.values())
-        stage.compare("one stream, nsd01 to FEN, afterwards", wire, rate, "Mbit/s", 0.001, "the wire's own rate")
+        near_rate(stage, "one stream, afterwards", one_stream(stage, server.node, partner, to=server.network))

@@ -1,72 +1,74 @@
-"""A channel that loses a link loses no stream, and a quarter of its rate.
+"""A channel that loses a link loses no stream, and its share of the rate.
 
-Claim: when one of nsd01's four cables is pulled, the streams that were on it go on over another member, and eight
-streams get what the hash policy gives them on three members. With the cable back it is four again.
+Claim: when one of the cables of a server's channel is pulled, the streams that were on it go on over another member,
+and the streams to all peers get what the hash policy gives them on the members that are left. With the cable back it
+is all of them again.
 
 Cause: both ends see the carrier go; the bond takes the member out of its table, and the same hash is now taken
-modulo three, so that streams on other members may move, too.
+modulo one less, so that streams on other members may move, too.
 
 Source: Redpaper, "EtherChannel setup" and "Multiple streams between an NSD server and several IONs"; bonding.rst
 (miimon, xmit_hash_policy).
 """
 
-from causeway.lab import nuttcp
-from causeway.lab.channels import read_channel
+from dataclasses import dataclass
+
 from causeway.lab.faults import link_down
-from causeway.lab.switching import deal_buckets
-from causeway.lab.wait import until
-from causeway.model.site import Port
 from causeway.plan.paths import without_member
+from causeway.scenario.cast import Ask, Channel
 from causeway.scenario.stage import Stage
-from causeway.scenario.streams import SECONDS, draw, end_of, judge, measure
+from causeway.scenario.words.channels import agreed, members_up
+from causeway.scenario.words.streams import draw, judge_streams, measure_streams, transmitting
 
-PULLED = "eth3"
+
+@dataclass(frozen=True)
+class Cast:
+    """A server's channel, and the peers that it sends to."""
+
+    server: Channel
+    peers: list[str]
 
 
-def play(stage: Stage) -> None:
-    lab, whole = stage.lab, end_of(stage, "nsd01", "zam870")
-    io_nodes = [(name, "b") for name in lab.booted_io_nodes()[:8]]
-    fewer = without_member(stage.site, Port("nsd01", PULLED))
+def cast(ask: Ask) -> Cast:
+    server = ask.channel()
+    return Cast(server, ask.peers(server, 8))
 
-    def members_up() -> str:
-        return " ".join(device for device, up in read_channel(lab, whole).members.items() if up)
 
-    def switch_agrees() -> bool:
-        return read_channel(lab, end_of(stage, "zam870", "nsd01")).negotiated
+def play(stage: Stage, cast: Cast) -> None:
+    server, peers = cast.server, cast.peers
+    pulled = server.members[1]
+    left = [member for member in server.members if member != pulled]
 
-    def wait_for(members: list[str]) -> None:
-        wanted = " ".join(members)
-        until(f"{wanted} are up", lambda: "" if members_up() == wanted else members_up() or "none", deadline_s=10)
+    def up() -> list[str]:
+        return members_up(stage, server.host)
 
-    with stage.healthy("four members are up, and eight streams get what is computed for four"):
-        stage.compare("members up", " ".join(whole.members), members_up(), "", 0)
-        judge(stage, "four members", measure(stage, whole, draw(stage, whole, io_nodes, "t")))
+    def judge(title: str, channel: Channel = server) -> None:
+        judge_streams(stage, title, measure_streams(stage, channel.host, draw(stage, channel, peers, "t")))
 
-    with stage.perturb(f"the cable of nsd01's {PULLED} is pulled while eight streams transmit"):
-        streams = draw(stage, whole, io_nodes, "t")
-        servers = [stream.server for stream in streams]
-        with nuttcp.servers(lab, servers), nuttcp.running(lab, streams, SECONDS) as transmitting:
-            plug_in = link_down(lab, "nsd01", PULLED)
-            stage.defer(plug_in)
-            results = transmitting.results()
+    with stage.healthy(f"all {len(server.members)} members are up, and {len(peers)} streams get what is computed"):
+        stage.same("members up", server.members, up())
+        judge("all members")
 
-    with stage.observe("the bond goes on with three members"):
-        left = [device for device in whole.members if device != PULLED]
-        wait_for(left)
+    with stage.perturb(f"the cable of {server.node}'s {pulled} is pulled while they transmit"):
+        streams = draw(stage, server, peers, "t")
+        with transmitting(stage, streams) as running:
+            cable = stage.make(link_down(stage.lab, server.node, pulled))
+            results = running.results()
 
-    with stage.judge("no stream was lost, and eight streams get what is computed for three members"):
-        stage.compare("streams that went on to their end", len(streams), len(results), "streams", 0)
-        stage.compare("members up, cable pulled", " ".join(left), members_up(), "", 0)
-        with stage.as_if(fewer):
-            three = end_of(stage, "nsd01", "zam870")
-            judge(stage, "three members", measure(stage, three, draw(stage, three, io_nodes, "t")))
+    with stage.observe("the bond goes on with the others"):
+        stage.until("the member is out", up, is_=left, within_s=10)
 
-    with stage.contrast("with the cable back it is four members again, as computed"):
-        plug_in()
-        wait_for(list(whole.members))
-        until("the switch takes it again", lambda: "" if switch_agrees() else "not yet", deadline_s=10)
-        deal_buckets(lab)  # what the switch sends has moved, too, and does not move back by itself
-        judge(stage, "four members again", measure(stage, whole, draw(stage, whole, io_nodes, "t")))
+    with stage.judge("no stream was lost, and they get what is computed for the members that are left"):
+        stage.same("streams that went on to their end", len(streams), len(results))
+        stage.same("members up, cable pulled", left, up())
+        with stage.as_if(without_member(stage.site, server.port(pulled))):
+            judge("one member less", server.without(pulled))
 
-    with stage.restore("four members are up"):
-        stage.compare("members up, afterwards", " ".join(whole.members), members_up(), "", 0)
+    with stage.contrast("with the cable back it is all members again, as computed"):
+        cable.undo()
+        stage.until("the member is in", up, is_=server.members, within_s=10)
+        agreed(stage, server)  # what the switch sends has moved, too, and does not move back by itself
+        judge("all members again")
+
+    with stage.restore("all members are up"):
+        stage.same("members up, afterwards", server.members, up())

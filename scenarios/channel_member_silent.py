@@ -1,9 +1,10 @@
 """A cable that carries nothing and keeps its light is found by LACP alone: after 3 s, or after 90.
 
-Claim: when nsd01's eth3 falls silent in both directions, miimon sees nothing, now or later. Until LACP has missed three
-frames the channel goes on sending by it, and exactly the connections that hash to it, there or back, cannot be opened.
-In slow rate, a frame in 30 s, each end takes the member out 90 s after the last frame that it heard; in fast rate, a
-frame in 1 s, after 3 s. (A Linux bond counts these in steps of 0.1 s and a timer tick: 99 s and 3.3 s at 100 ticks.)
+Claim: when a member of a server's channel falls silent in both directions, miimon sees nothing, now or later. Until
+LACP has missed three frames the channel goes on sending by it, and exactly the connections that hash to it, there or
+back, cannot be opened. In slow rate, a frame in 30 s, each end takes the member out 90 s after the last frame that it
+heard; in fast rate, a frame in 1 s, after 3 s. (A Linux bond counts these in steps of 0.1 s and a timer tick: 99 s and
+3.3 s at 100 ticks.)
 
 Cause: miimon asks the adapter for its carrier; that frames arrive, only the other end's frames can tell.
 
@@ -11,144 +12,97 @@ Source: Redpaper, "Setting up Linux bonding on the SN and FEN(s)": "You should a
 miimon and lacp_rate; IEEE 802.1AX, Short_Timeout_Time and Long_Timeout_Time.
 """
 
-import re
 import time
-from ipaddress import IPv4Address
+from dataclasses import dataclass
 
-from causeway.lab.channels import read_channel
 from causeway.lab.clock import tick_s
-from causeway.lab.faults import Undo, link_silent
-from causeway.lab.lacp import listening
-from causeway.lab.reach import opened
-from causeway.lab.wait import until
-from causeway.model.site import Port
-from causeway.plan.hardware import mac_address
-from causeway.plan.hashing import slb_member
-from causeway.plan.streams import StreamEnds, expect
+from causeway.lab.faults import link_silent
+from causeway.lab.probes.lacp import listening
 from causeway.report.result import Table
-from causeway.scenario.bonds import wait_until_negotiated
-from causeway.scenario.stage import Stage
-from causeway.scenario.streams import SOURCE_PORTS, address, end_of
+from causeway.scenario.cast import Ask, Channel
+from causeway.scenario.stage import Made, Stage
+from causeway.scenario.words.channels import agreed, mii_status, speaks, unopened, when_out
 
-SILENT = "eth3"
 #: LACP's time-outs in seconds, three frames each.
 TIMEOUT_S = {"slow": 90.0, "fast": 3.0}
 #: The bonding driver counts a time-out in steps, each of which the kernel's timer makes longer by a tick.
 STEP_S = 0.1
 WHY = "this scenario looks at both ends 100 times in a time-out; and a step of 0.1 s may have begun before"
-SSH = 22
-#: label -> ((own address, own port), address)
-Tries = dict[str, tuple[tuple[IPv4Address, int], IPv4Address]]
 
 
-def connections(stage: Stage) -> tuple[Tries, str]:
-    """Four connections from nsd01 to each I/O node; and those of them that fail when SILENT carries nothing."""
-    members = end_of(stage, "nsd01", "zam870").members
-    own, tries, lost = address(stage, "nsd01", "b"), {}, []
-    for node in stage.lab.booted_io_nodes():
-        for port in stage.random.sample(SOURCE_PORTS, 4):
-            label, target = f"{port} > {node}", address(stage, node, "b")
-            tries[label] = ((own, port), target)
-            planned = expect(stage.site, [StreamEnds(label, "nsd01", (own, port), (target, SSH))])
-            back = slb_member(mac_address(stage.site, Port(node, "eth0")), members)  # the same cable at either end
-            if SILENT in (planned.member(label, "nsd01"), back):
-                lost.append(label)
-    return tries, ", ".join(sorted(lost))
+@dataclass(frozen=True)
+class Cast:
+    """A server's channel whose switch deals by MAC address, and the peers that it opens connections to."""
+
+    server: Channel
+    peers: list[str]
 
 
-def play(stage: Stage) -> None:
-    lab = stage.lab
-    server, switch = end_of(stage, "nsd01", "zam870"), end_of(stage, "zam870", "nsd01")
-    ends = {"nsd01": (server, SILENT), "zam870": (switch, switch.members[server.members.index(SILENT)])}
+def cast(ask: Ask) -> Cast:
+    server = ask.channel(dealt=True)
+    return Cast(server, ask.peers(server, 16, least=2))
 
-    def speak(rate: str) -> None:
-        """Have both ends ask for LACP's frames at a rate, for which a bond must be down; they agree anew."""
 
-        def set_links(devices: list[str], state: str) -> None:
-            script = f"for d; do ip link set $d {state} || exit; done"
-            lab.on("nsd01", "sh", "-c", script, "sh", *devices).must()
+@dataclass(frozen=True)
+class Silence:
+    """When it began, when each end had last heard of the other (seconds since 1970), and what ends it."""
 
-        def still_there() -> str:
-            return ", ".join(member for member, enabled in read_channel(lab, switch).members.items() if enabled)
+    cut: float
+    heard: tuple[float, float]
+    mend: Made
 
-        set_links([server.name, *server.members], "down")
-        until("zam870 has seen the cables go", still_there, deadline_s=10)
-        lab.on("nsd01", "ip", "link", "set", server.name, "type", "bond", "lacp_rate", rate).must()
-        lab.on("zam870", "ovs-vsctl", "set", "port", switch.name, f"other_config:lacp-time={rate}").must()
-        set_links([*server.members, server.name], "up")
-        wait_until_negotiated(stage, [server, switch])
 
-    def fall_silent() -> tuple[Undo, float, tuple[float, float]]:
-        """Returns the undo, when it happened, and when nsd01 and zam870 had last heard of each other."""
-        with listening(lab, "nsd01", SILENT) as last_heard:
-            mend = link_silent(lab, "nsd01", SILENT)
-            stage.defer(mend)
-            cut = time.time()
-            return mend, cut, last_heard(cut)
-
-    def mii() -> str:
-        text = lab.on("nsd01", "cat", f"/proc/net/bonding/{server.name}").must()
-        found = re.search(rf"Slave Interface: {SILENT}\nMII Status: (\w+)", text)
-        return found[1] if found else "no such member"
-
-    def failing(tries: Tries) -> str:
-        return ", ".join(sorted(set(tries) - set(opened(lab, "nsd01", tries))))
-
-    def wait_until_out(rate: str) -> dict[str, float]:
-        """When each end has taken the member out."""
-        at: dict[str, float] = {}
-
-        def still_in() -> str:
-            for node, (end, member) in ends.items():
-                if node not in at and not read_channel(lab, end).members[member]:
-                    at[node] = time.time()
-            return ", ".join(node for node in ends if node not in at)
-
-        limit_s = TIMEOUT_S[rate]
-        until("both ends have taken the member out", still_in, deadline_s=2 * limit_s, poll_s=limit_s / 100)
-        return at
-
+def play(stage: Stage, cast: Cast) -> None:
+    lab, server, silent = stage.lab, cast.server, cast.server.members[1]
+    ends = (server.node, server.at)
     rows = []
 
-    def judge(rate: str, cut: float, heard: tuple[float, float], out: dict[str, float]) -> None:
-        due = {"nsd01": TIMEOUT_S[rate] / STEP_S * (STEP_S + tick_s()), "zam870": TIMEOUT_S[rate]}
-        for node, last in zip(ends, heard, strict=True):
-            what = f"{rate}: from the last frame that {node} heard to {ends[node][1]} out"
-            stage.compare(what, round(due[node], 2), round(out[node] - last, 2), "s", 0.05, WHY)
-            rows.append([rate, f"{node}:{ends[node][1]}", f"{out[node] - cut:.2f}", f"{out[node] - last:.2f}"])
-        stage.compare(f"{rate}: MII status of {SILENT}, member out", "up", mii(), "", 0)
+    def fall_silent() -> Silence:
+        with listening(lab, server.node, silent) as last_heard:
+            mend = stage.make(link_silent(lab, server.node, silent))
+            cut = time.time()
+            return Silence(cut, last_heard(cut), mend)
+
+    def judge(rate: str, silence: Silence, out: tuple[float, float]) -> None:
+        due = (TIMEOUT_S[rate] / STEP_S * (STEP_S + tick_s()), TIMEOUT_S[rate])
+        for node, s, last, at in zip(ends, due, silence.heard, out, strict=True):
+            took_s = round(at - last, 2)
+            what = f"{rate}: from the last frame that {node} heard to its member out"
+            stage.near(what, round(s, 2), took_s, "s", within=0.05, why=WHY)
+            rows.append([rate, node, f"{at - silence.cut:.2f}", f"{took_s:.2f}"])
+        stage.same(f"{rate}: MII status of {silent}, member out", "up", mii_status(stage, server, silent))
 
     with stage.healthy("all members are in, and every connection can be opened"):
-        tries, _ = connections(stage)
-        stage.compare("connections that cannot be opened", "", failing(tries), "", 0)
+        _, seen = unopened(stage, server, cast.peers, silent)
+        stage.same("connections that cannot be opened", [], seen)
 
-    with stage.perturb(f"both ends speak in slow rate, and then the cable of nsd01's {SILENT} falls silent"):
-        stage.defer(lambda: speak("fast"))
-        speak("slow")
-        mend, cut, heard = fall_silent()
+    with stage.perturb(f"both ends speak in slow rate, and then the cable of {server.node}'s {silent} falls silent"):
+        before = stage.make(speaks(stage, server, "slow"), then=lambda: agreed(stage, server))
+        # a bond that was down has forgotten its neighbours' addresses, and who asks for them may be silent, too
+        stage.until("connections fail", lambda: unopened(stage, server, cast.peers, silent)[1], is_=[], within_s=20)
+        silence = fall_silent()
 
     with stage.observe("the channel goes on sending by it, until both ends take it out"):
-        tries, due = connections(stage)
-        lost = failing(tries)
-        mii_then = mii()
-        out = wait_until_out("slow")
+        due, lost = unopened(stage, server, cast.peers, silent)
+        mii_then = mii_status(stage, server, silent)
+        out = when_out(stage, server, silent, TIMEOUT_S["slow"])
 
     with stage.judge("miimon saw nothing, and LACP took 90 s, in which exactly the computed connections failed"):
-        stage.compare("MII status of the silent member", "up", mii_then, "", 0)
-        stage.compare("connections that cannot be opened, silent", due, lost, "", 0)
-        judge("slow", cut, heard, out)
-        tries, _ = connections(stage)
-        stage.compare("connections that cannot be opened, member out", "", failing(tries), "", 0)
+        stage.same("MII status of the silent member", "up", mii_then)
+        stage.same("connections that cannot be opened, silent", due, lost)
+        judge("slow", silence, out)
+        _, seen = unopened(stage, server, cast.peers, silent)
+        stage.same("connections that cannot be opened, member out", [], seen)
 
     with stage.contrast("in fast rate the same silence lasts 3 s"):
-        mend()
-        speak("fast")
-        _, cut, heard = fall_silent()
-        judge("fast", cut, heard, wait_until_out("fast"))
+        silence.mend.undo()
+        before.undo()
+        stage.make(speaks(stage, server, "fast"), then=lambda: agreed(stage, server))
+        judge("fast", fall_silent(), when_out(stage, server, silent, TIMEOUT_S["fast"]))
         columns = ["LACP rate", "end", "out after the silence began, s", "after the last frame heard, s"]
         stage.show(Table("How long a silent member is sent by", columns, rows))
 
     with stage.restore("all members are in again, and every connection can be opened"):
-        wait_until_negotiated(stage, [server, switch])
-        tries, _ = connections(stage)
-        stage.compare("connections that cannot be opened, afterwards", "", failing(tries), "", 0)
+        agreed(stage, server)
+        _, seen = unopened(stage, server, cast.peers, silent)
+        stage.same("connections that cannot be opened, afterwards", [], seen)

@@ -1,103 +1,101 @@
-"""How fast files go from one, two, four, eight I/O nodes to the owning cluster, and back.
+"""How fast files go from one, two, four, eight clients to the owning cluster, and back.
 
-Claim: with every I/O node the rate grows by that node's link, until a channel of a server is full. Writing takes
-4/3 of a file's bytes over the network, as every fourth part is parity, and reading takes the file's own. One file
-that all of them share is no faster than one node.
+Claim: with every client the rate grows by that client's link, until a link of a server is full. Where a filesystem
+stripes with parity, writing takes more than a file's bytes over the network (4/3 of them with one server in four for
+parity), and reading takes the file's own; and one file that all of them share is no faster than one client.
 
-Cause: a stripe has a part for each of the four servers; a client sends or fetches them side by side, all through
+Cause: a stripe has a part for each of the servers; a client sends or fetches them side by side, all through
 its one link, and each goes by the member of the server's channel that the sender's hash policy gives it. Whoever
 writes to a dispersed file, or reads it, locks the whole file at the servers: clients take turns.
 
 Source: Redpaper, "GPFS performance tests", Figure 6 (I/O performance scaling with the number of IONs in a block).
 """
 
-import re
+from dataclasses import dataclass
+from functools import reduce
 
-from causeway.lab import filesystems
+from causeway.lab.changes.change import together
 from causeway.lab.faults import link_rate
-from causeway.report.result import Lines, Table, Text
-from causeway.scenario.files import Outcome, measure
+from causeway.lab.filesystems import driver_of
+from causeway.plan.paths import at_rate, path
+from causeway.report.result import Text
+from causeway.scenario.cast import Ask, Mounts
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.files import Both, both_ways, judge_files, judge_spread, show_files
 
-SIZE_MIB = 32
-SHARED_MIB = 8
-#: What TLS records, the calls' headers, and the start and end of short files may take of what the network gives.
-TOLERANCE = 0.1
+SIZE_MIB, SHARED_MIB = 32, 8
 TURNS = 0.35
-WHY_TURNS = "one node at a time has the lock, and passing it on takes as long as some blocks"
-WHY = "records of TLS, headers of calls, and the start and end of files come on top"
+WHY_TURNS = "one client at a time has the lock, and passing it on takes as long as some blocks"
 
 
-def play(stage: Stage) -> None:
-    filesystems.need(stage.lab)
-    io_nodes = stage.lab.booted_io_nodes()
-    groups = [io_nodes[:n] for n in (1, 2, 4, 8, 16) if n <= len(io_nodes)]
-    (name, filesystem), *_ = [(n, f) for n, f in stage.site.topology.filesystems.items() if n == "work"]
-    one, at = io_nodes[0], filesystem.mount_point
-    stage.defer(lambda: stage.lab.on("FEN", "sh", "-c", f"rm -f {at}/io.*").must())
+@dataclass(frozen=True)
+class Cast:
+    """A filesystem, and the clients that write to it and read from it."""
 
-    def both_ways(nodes: list[str], *, shared: bool) -> tuple[Outcome, Outcome]:
-        size_mib = SHARED_MIB if shared else SIZE_MIB
-        written = measure(stage, at, nodes, "write", size_mib=size_mib, shared=shared)
-        read = measure(stage, at, nodes, "read", size_mib=size_mib, shared=shared)
-        return written, read
+    mounts: Mounts
+    clients: list[str]
 
-    def profile() -> str:
-        said = stage.lab.on("nsd01", "gluster", "volume", "profile", name, "info", "cumulative").must()
-        return "\n".join(line for line in said.splitlines() if re.search("Brick:|Fop|INODELK|WRITE|READ ", line))
+    @property
+    def filesystem(self) -> str:
+        return self.mounts.filesystems[0]
 
-    stage.lab.on("nsd01", "gluster", "volume", "profile", name, "start").must()
-    stage.defer(lambda: stage.lab.on("nsd01", "gluster", "volume", "profile", name, "stop").must())
 
-    with stage.healthy(f"{name} is mounted everywhere, and what one node writes it reads back at the links' rate"):
-        written, read = both_ways([one], shared=False)
-        _judge(stage, f"{one} alone", written, read)
-        parts = round(read.bound_mb / written.bound_mb, 2)
-        stage.compare("bound of reading / of writing", 1.33, parts, "", 0.02, "4 parts are written for 3 that are read")
+def cast(ask: Ask) -> Cast:
+    mounts = ask.mounts()
+    clients = ask.clients(mounts)
+    ask.computable()
+    ask.foreseen(clients, ask.site.servers(mounts.filesystems[0]))
+    return Cast(mounts, clients)
 
-    with stage.observe("1, 2, 4, ... I/O nodes and the front end write and read, a file each and parts of one file"):
-        own = [both_ways(nodes, shared=False) for nodes in groups]
-        shared = [both_ways(nodes, shared=True) for nodes in groups]
-        front_end = both_ways(["FEN"], shared=False)
 
-    with stage.judge("a file each: the bound that the connections' real members give; one file: one node's rate"):
-        for nodes, (written, read) in zip(groups, own, strict=True):
-            _judge(stage, f"{len(nodes)} I/O nodes, a file each", written, read)
-        _judge(stage, "FEN", *front_end)
-        for nodes, pair in zip(groups[1:], shared[1:], strict=True):
-            for what, together, alone in zip(("write", "read"), pair, shared[0], strict=True):
-                ratio = round(together.measured_mb / alone.measured_mb, 2)
-                who = f"{len(nodes)} I/O nodes, one file: {what}, in rates of one node"
-                stage.compare(who, 1, ratio, "", TURNS, WHY_TURNS)
-        for how, outcomes in (("a file each", own), ("one file", shared)):
-            _show(stage, how, [str(len(nodes)) for nodes in groups], outcomes)
-        stage.show(Text(f"Calls at the bricks of {name} (gluster volume profile)", profile()))
+def play(stage: Stage, cast: Cast) -> None:
+    name, clients = cast.filesystem, cast.clients
+    about, driver = stage.site.topology.filesystems[name], driver_of(stage.lab, name)
+    groups = [clients[:n] for n in (1, 2, 4, 8, 16) if n <= len(clients)]
+    one, server = clients[0], stage.site.servers(name)[0]
+    first = path(stage.site, one, stage.site.known_by(server).address).hops[0].segments[0]
+    half = {cable.sender: stage.site.sends_mbit(cable.sender) // 2 for cable in first.cables}
 
-    with stage.perturb(f"{one}'s link gets half its rate"):
-        faster = link_rate(stage.lab, one, "eth0", 500)
-        stage.defer(faster)
-        slow_written, slow_read = both_ways([one], shared=False)
+    def own(nodes: list[str]) -> Both:
+        return both_ways(stage, name, nodes, size_mib=SIZE_MIB, shared=False)
 
-    with stage.contrast("so do its files: the link was what bounded them"):
-        for what, slow, fast in (("writes", slow_written, own[0][0]), ("reads", slow_read, own[0][1])):
-            ratio = slow.measured_mb / fast.measured_mb
-            stage.compare(f"{one} {what}: at half the rate / at the whole", 0.5, round(ratio, 3), "", 0.1, WHY)
+    def one_file(nodes: list[str]) -> Both:
+        return both_ways(stage, name, nodes, size_mib=SHARED_MIB, shared=True)
+
+    with stage.arrange("the servers count what they are asked"):
+        at = about.mount_point
+        stage.defer(lambda: stage.lab.on(cast.mounts.user, "sh", "-c", f"rm -f {at}/io.*").must(), "its files are gone")
+        stage.defer(driver.count_calls(stage.lab, name), "nothing is counted")
+
+    with stage.healthy(f"{name} is mounted everywhere, and what one client writes it reads back at the links' rate"):
+        single = own([one])
+        judge_files(stage, f"{one} alone", single)
+        judge_spread(stage, single)
+
+    with stage.perturb("more and more clients write and read, a file each; then parts of one file"):
+        alone = [own(nodes) for nodes in groups]
+        shared = [one_file(nodes) for nodes in groups] if about.layout == "stripe" else []
+
+    with stage.judge("a file each: the bound that the connections' real members give; one file: one client's rate"):
+        for nodes, both in zip(groups, alone, strict=True):
+            judge_files(stage, f"{len(nodes)} clients, a file each", both)
+        for nodes, both in list(zip(groups, shared, strict=False))[1:]:
+            for what, outcome in both.ways.items():
+                title = f"{len(nodes)} clients, one file: {what}, in rates of one"
+                rates = round(outcome.measured_mb / shared[0].ways[what].measured_mb, 2)
+                stage.near(title, 1, rates, "", within=TURNS, why=WHY_TURNS)
+        places = [str(len(nodes)) for nodes in groups]
+        show_files(stage, "a file each", places, alone)
+        if shared:
+            show_files(stage, "one file", places, shared)
+        stage.show(Text(f"Calls at the servers of {name}", driver.calls(stage.lab, name)))
+
+    with stage.contrast(f"with half its rate {one}'s link bounds its files, as computed"):
+        changes = (link_rate(stage.lab, port.node, port.device, mbit) for port, mbit in half.items())
+        slower = stage.make(together(f"{one} has half its rate", changes))
+        with stage.as_if(reduce(lambda site, port: at_rate(site, port, half[port]), half, stage.site)):
+            judge_files(stage, f"{one}, half the rate", own([one]))
+        slower.undo()
 
     with stage.restore("the link has its rate again"):
-        _judge(stage, f"{one} afterwards", *both_ways([one], shared=False))
-
-
-def _judge(stage: Stage, who: str, written: Outcome, read: Outcome) -> None:
-    for what, outcome in (("write", written), ("read", read)):
-        bound = round(outcome.bound_mb, 1)
-        stage.compare(f"{who}: {what}", bound, round(outcome.measured_mb, 1), "MB/s", TOLERANCE, WHY)
-
-
-def _show(stage: Stage, how: str, places: list[str], outcomes: list[tuple[Outcome, Outcome]]) -> None:
-    lines: dict[str, list[float]] = {}
-    for what, which in (("write", 0), ("read", 1)):
-        lines[what] = [round(pair[which].measured_mb, 1) for pair in outcomes]
-        lines[f"{what} (expected)"] = [round(pair[which].bound_mb, 1) for pair in outcomes]
-    stage.show(Lines(f"Aggregate rate, {how}", "I/O nodes", places, "MB/s", lines))
-    rows = [[place, *(str(values[i]) for values in lines.values())] for i, place in enumerate(places)]
-    stage.show(Table(f"Aggregate rate in MB/s, {how}", ["I/O nodes", *lines], rows))
+        judge_files(stage, f"{one} afterwards", own([one]))

@@ -7,47 +7,51 @@ its own cluster it is arbitrating. When its daemon starts it takes what it misse
 Cause: a node proves its cluster by the key that it has; the configuration server gives changes to those nodes that
 answer, and to the others when they start.
 
-Source: Redpaper, "SSL setup for the local CLIENT cluster" (mmauth genkey new, commit); issue 5, 4.
+Source: Redpaper, "SSL setup for the local CLIENT cluster" (mmauth genkey new, commit).
 """
 
-from causeway.lab import filesystems
 from causeway.lab.faults import service_stopped
-from causeway.scenario.membership import state
+from causeway.scenario.cast import Ask, Mounts
 from causeway.scenario.stage import Stage
-from causeway.scenario.trust import ARBITRATING, MOUNTED, Trust
-
-PRESENT, AWAY = "SN", "FEN"
+from causeway.scenario.words.trust import ARBITRATING, MOUNTED, Trust
 
 
-def play(stage: Stage) -> None:
-    lab, trust = stage.lab, Trust(stage, "work")
-    away = filesystems.member(lab, AWAY)
+def cast(ask: Ask) -> Mounts:
+    return ask.mounts(alone=True)
 
-    with stage.healthy("both nodes mount with the first key, and while there are two"):
-        stage.defer(trust.mount_everywhere)
+
+def play(stage: Stage, cast: Mounts) -> None:
+    present, away = cast.administrator, cast.user
+    trust = Trust(stage, cast.filesystems[0], cast.owner, cast.client)
+
+    def judge(node: str, when: str, mount: str) -> None:
+        stage.same(f"{node}: a new mount, {when}", mount, trust.new_mount(node))
+
+    with stage.arrange("the client cluster makes a new key beside the old one, and the owner gets both"):
+        stage.defer(trust.mount_everywhere, "all is mounted everywhere")
         trust.client("mcauth", "genkey", "new")
         trust.tell_owner()
-        for node in (PRESENT, AWAY):
-            stage.compare(f"{node}: a new mount while both keys are valid", MOUNTED, trust.new_mount(node), "", 0)
 
-    with stage.perturb(f"{AWAY} does not answer while the new key is committed and the owner drops the old one"):
-        answers_again = service_stopped(lab, AWAY, "sshd")
-        stage.defer(answers_again)
+    with stage.healthy("both nodes mount while there are two keys"):
+        for node in (present, away):
+            judge(node, "both keys are valid", MOUNTED)
+
+    with stage.perturb(f"{away} does not answer while the new key is committed and the owner drops the old one"):
+        silent = stage.make(service_stopped(stage.lab, away, "sshd"))
         trust.client("mcauth", "genkey", "commit")
         trust.tell_owner()
-        answers_again()
+        silent.undo()
 
-    with stage.judge(f"{PRESENT} mounts with the new key, {AWAY} nothing"):
-        stage.compare(f"{PRESENT}: a new mount", MOUNTED, trust.new_mount(PRESENT), "", 0)
-        stage.compare(f"{AWAY}: a new mount", ARBITRATING, trust.new_mount(AWAY), "", 0)
-        stage.compare(f"mcgetstate of {AWAY}", "arbitrating", state(stage, away), "", 0)
+    with stage.judge(f"{present} mounts with the new key, {away} nothing"):
+        judge(present, "one key", MOUNTED)
+        judge(away, "one key", ARBITRATING)
+        stage.same(f"mcgetstate of {away}", "arbitrating", trust.state(away))
 
-    with stage.contrast(f"when the daemon of {AWAY} starts it takes what it missed, and the same mount succeeds"):
-        trust.client("mcstartup", "-w", away)
-        stage.compare(f"{AWAY}: a new mount, new key", MOUNTED, trust.new_mount(AWAY), "", 0)
-        stage.compare(f"mcgetstate of {AWAY}, new key", "active", state(stage, away), "", 0)
+    with stage.contrast(f"when the daemon of {away} starts it takes what it missed, and the same mount succeeds"):
+        trust.start(away)
+        judge(away, "new key", MOUNTED)
+        stage.same(f"mcgetstate of {away}, new key", "active", trust.state(away))
 
     with stage.restore("both nodes are active"):
-        for node in (PRESENT, AWAY):
-            name = filesystems.member(lab, node)
-            stage.compare(f"mcgetstate of {node}, afterwards", "active", state(stage, name), "", 0)
+        for node in (present, away):
+            stage.same(f"mcgetstate of {node}, afterwards", "active", trust.state(node))

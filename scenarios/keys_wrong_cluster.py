@@ -9,44 +9,41 @@ the copy in somebody's /tmp is the old one.
 Source: Redpaper, "Key exchange between the two GPFS clusters OWNING and CLIENT".
 """
 
-from causeway.lab import filesystems
+from causeway.scenario.cast import Ask, Mounts
 from causeway.scenario.stage import Stage
-from causeway.scenario.trust import KEY_NOT_KNOWN, MOUNTED, Trust
+from causeway.scenario.words.trust import KEY_NOT_KNOWN, MOUNTED, OWN_KEY, Trust, another_key
 
-NODE, RANDOM = "FEN", "each lab has keys of its own"
-OTHER = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN={name} -days 30 -keyout /tmp/other.key -out /tmp/other.pub"
+RANDOM = "each lab has keys of its own"
 
 
-def play(stage: Stage) -> None:
-    lab, trust = stage.lab, Trust(stage, "work")
-    update = ("mcauth", "update", trust.client_name, "-k")
+def cast(ask: Ask) -> Mounts:
+    return ask.mounts()
 
-    def digest() -> str:
-        rows = filesystems.rows(lab, trust.owner_node, "mcauth", "show", trust.client_name)
-        return str(rows[0]["SHA-256_digest"])
 
-    with stage.healthy("the owner knows the client's key by its digest, and the front end mounts"):
-        known = digest()
-        own = filesystems.rows(lab, trust.client_node, "mcauth", "show")[0]["SHA-256_digest"]
-        stage.compare("digest at the owner and at home", str(own), known, "", 0, RANDOM)
-        stage.compare("a new mount", MOUNTED, trust.new_mount(NODE), "", 0)
+def play(stage: Stage, cast: Mounts) -> None:
+    user, trust = cast.user, Trust(stage, cast.filesystems[0], cast.owner, cast.client)
+
+    with stage.healthy(f"the owner knows the client's key by its digest, and {user} mounts"):
+        known = trust.digest_at_owner()
+        stage.same("digest at the owner and at home", trust.digest_at_home(), known, RANDOM, repeats=False)
+        stage.same("a new mount", MOUNTED, trust.new_mount(user))
 
     with stage.perturb("the owner is given a key of the same name that is not the client's"):
-        stage.defer(trust.mount_everywhere)
-        stage.defer(trust.tell_owner)
-        lab.on(trust.owner_node, "sh", "-c", OTHER.format(name=trust.client_name)).must()
-        trust.owner(*update, "/tmp/other.pub")
+        stage.defer(trust.mount_everywhere, "all is mounted everywhere")
+        stage.defer(trust.tell_owner, "the owner knows the client")
+        private, public = another_key(stage, trust.owner_node, trust.client_name)
+        trust.owner(*trust.update, public)
 
     with stage.judge("all that is written is right but the key, and nothing can be mounted"):
-        stage.compare("the digest is another one", True, digest() != known, "", 0)
-        stage.compare("a new mount, wrong key", KEY_NOT_KNOWN, trust.new_mount(NODE), "", 0)
-        for what, file in (("the private key", "/tmp/other.key"), ("the owner's own key", filesystems.PUBLIC_KEY)):
-            refused = filesystems.mc(lab, trust.owner_node, *update, file)
-            stage.compare(f"mcauth update with {what}", 1, refused.rc, "exit code", 0, refused.stderr.strip())
+        stage.holds("the digest is another one", trust.digest_at_owner() != known)
+        stage.same("a new mount, wrong key", KEY_NOT_KNOWN, trust.new_mount(user))
+        for what, file in (("the private key", private), ("the owner's own key", OWN_KEY)):
+            refused = trust.at_owner(*trust.update, file)
+            stage.same(f"exit code of mcauth update with {what}", 1, refused.rc, refused.stderr.strip())
 
     with stage.contrast("with the client's own public key, the same mount succeeds"):
         trust.tell_owner()
-        stage.compare("a new mount, right key", MOUNTED, trust.new_mount(NODE), "", 0)
+        stage.same("a new mount, right key", MOUNTED, trust.new_mount(user))
 
     with stage.restore("the digest is what it was"):
-        stage.compare("digest, afterwards", known, digest(), "", 0, RANDOM)
+        stage.same("digest, afterwards", known, trust.digest_at_owner(), RANDOM, repeats=False)

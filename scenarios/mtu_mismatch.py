@@ -1,8 +1,8 @@
 """Where one hop takes smaller packets than both ends, small I/O works and large I/O never ends.
 
-Claim: with 9000 at nsd01 and FEN and 8192 at the switch ports between, a write of up to 8140 bytes arrives, and a
-larger one never does; nobody is told. With the right MTU in the route, or with a TCP that probes, all of them arrive.
-Where the limit is a router's, the router says so, the sender learns 8192, and nothing stalls.
+Claim: with 9000 at a server and its partner and 8192 at the switch ports between, a write of up to 8140 bytes arrives,
+and a larger one never does; nobody is told. With the right MTU in the route, or with a TCP that probes, all of them
+arrive. Where the limit is a router's, the router says so, the sender learns 8192, and nothing stalls.
 
 Cause: the ends agree on a segment size by their own MTUs; what is in between has no say, and a switch cannot answer.
 
@@ -10,125 +10,129 @@ Source: GPFS at NERSC, section V: cards whose jumbo frames "was 8K instead of 9K
 MTUs for the nodes"; RFC 1191, RFC 4821.
 """
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import IPv4Address
 
-from causeway.errors import LabBroken
-from causeway.lab import nuttcp
+from causeway.lab.changes.change import Change, Step, together
+from causeway.lab.changes.settings import kernel_setting
 from causeway.lab.clock import Watch
-from causeway.lab.counters import kernel_counters
-from causeway.lab.faults import kernel_setting, port_mtu
+from causeway.lab.faults import port_mtu
+from causeway.lab.probes import nuttcp
 from causeway.plan.fairshare import tcp_goodput_mbit
+from causeway.plan.paths import path
 from causeway.report.result import Table
+from causeway.scenario.cast import Ask, Channel
 from causeway.scenario.stage import Stage
-from causeway.scenario.streams import address, draw, end_of, measure
+from causeway.scenario.words.packets import (
+    ARRIVES,
+    SEGMENT,
+    STALLS,
+    all_take,
+    interface_mtu,
+    largest_packet,
+    one_write,
+    slowest_mbit,
+    told,
+)
+from causeway.scenario.words.streams import ALONE_TOLERANCE, ALONE_WHY, one_stream
 
-JUMBO, LIMIT, USUAL = 9000, 8192, 1500
-#: IP and ICMP headers of a ping; IP and TCP headers, with timestamps, of a segment.
-PING, SEGMENT = 28, 52
+JUMBO, LIMIT = 9000, 8192
 #: A GPFS block of the smallest usual size, and what is a small request.
 BLOCK, SMALL = 256 * 1024, 4096
-#: When a transfer that takes milliseconds counts as stalled: TCP has then sent the packet five times or more.
-PATIENCE_S = 10
-ARRIVES, STALLS = "arrives", f"not there after {PATIENCE_S} s"
+FITS = LIMIT - SEGMENT
 
 
-def play(stage: Stage) -> None:
-    lab, site, server = stage.lab, stage.site, end_of(stage, "nsd01", "zam870")
-    fen, far = str(address(stage, "FEN", "b")), str(address(stage, "cn01", "f"))
-    to_fen = end_of(stage, "zam870", "FEN").members
+@dataclass(frozen=True)
+class Cast:
+    """A server and its partner at a switch, and a host that the partner reaches through a router."""
 
-    def set_mtu(node: str, device: str, mtu: int) -> Callable[[], object]:
-        """Also of a bond with its members, and of a switch's own bridge, which nobody but Open vSwitch may set."""
-        bridge = ("ovs-vsctl", "set", "interface", device, "mtu_request={}")
-        argv = bridge if device.startswith("br-") else ("ip", "link", "set", device, "mtu", "{}")
-        lab.on(node, *argv[:-1], argv[-1].format(mtu)).must()
-        return lambda: lab.on(node, *argv[:-1], argv[-1].format(USUAL)).must()
+    server: Channel
+    partner: str
+    router: str
+    far: str
 
-    def largest(node: str, to: str) -> int:
-        """The largest IP packet that comes back, found by halving."""
-        low, high = USUAL, JUMBO + 1
-        while high - low > 1:
-            size = (low + high) // 2
-            back = lab.on(node, "ping", "-c", "1", "-W", "1", "-M", "do", "-s", str(size - PING), to).rc == 0
-            low, high = (size, high) if back else (low, size)
-        return low
 
-    def written(node: str, to: str, size: int) -> str:
-        """What becomes of one write of so many bytes."""
-        done = lab.on(node, "timeout", str(PATIENCE_S), "nuttcp", "-w1m", f"-l{size}", "-n1", to)
-        if done.rc not in (0, 124):
-            raise LabBroken(f"nuttcp from {node} to {to} ended with {done.rc}: {done.stderr}")
-        return STALLS if done.rc else ARRIVES
+def cast(ask: Ask) -> Cast:
+    server = ask.channel()
+    partner = ask.partner(server)
+    router, far = ask.behind(partner, server.network, least=1)
+    return Cast(server, partner, router, far[0])
 
-    def rate() -> float:
-        alone = measure(stage, server, draw(stage, server, [("FEN", "b")], "t"))
-        return next(iter(alone.measured.values())).rate_mbit
 
-    def told() -> int:
-        return kernel_counters(lab, "nsd01")["IcmpInDestUnreachs"] + kernel_counters(lab, "FEN")["IcmpInDestUnreachs"]
+def play(stage: Stage, cast: Cast) -> None:
+    lab, site, server, partner, far = stage.lab, stage.site, cast.server.node, cast.partner, cast.far
+    to_partner, to_far = site.address(partner, cast.server.network), site.known_by(far).address
+    there, beyond = path(site, server, to_partner), path(site, partner, to_far)
+    usual = min(site.mtu(cast.server.port(cast.server.members[0])), JUMBO)
 
     def judge_writes(when: str, sizes: dict[int, str]) -> None:
-        with nuttcp.servers(lab, ["FEN"]):
+        with nuttcp.servers(lab, [partner]):
             for size, due in sizes.items():
-                stage.compare(f"{when}: {size} bytes, nsd01 to FEN", due, written("nsd01", fen, size), "", 0)
+                stage.same(f"{when}: {size} bytes to {partner}", due, one_write(stage, server, to_partner, size))
 
-    fits = LIMIT - SEGMENT
-    everything = dict.fromkeys((SMALL, fits, fits + 1, BLOCK), ARRIVES)
+    def judge_rate(when: str, mtu: int) -> None:
+        due = round(tcp_goodput_mbit(slowest_mbit(stage, server, to_partner), mtu), 3)
+        rate = one_stream(stage, server, partner, to=cast.server.network).rate_mbit
+        stage.near(f"one stream, {when}", due, rate, "Mbit/s", within=ALONE_TOLERANCE, why=ALONE_WHY)
 
-    with stage.healthy("the way from nsd01 to FEN, and on through deisa to cn01, is jumbo from end to end"):
-        hosts = [("nsd01", "bond0"), ("FEN", "bond0"), ("cn01", "eth1")]
-        ports = [("zam870", device) for device in (*end_of(stage, "zam870", "nsd01").members, *to_fen, "deisa")]
-        for node, device in (*hosts, *ports, ("deisa", "eth0"), ("deisa", "cn01"), ("deisa", "br-m")):
-            stage.defer(set_mtu(node, device, JUMBO))
-        stage.compare("largest packet, nsd01 to FEN", JUMBO, largest("nsd01", fen), "bytes", 0)
-        stage.compare("largest packet, FEN to cn01f", JUMBO, largest("FEN", far), "bytes", 0)
+    def largest(node: str, to: IPv4Address) -> int:
+        return largest_packet(stage, node, to, most=JUMBO)
+
+    everything = dict.fromkeys((SMALL, FITS, FITS + 1, BLOCK), ARRIVES)
+
+    with stage.arrange(f"the way from {server} to {partner}, and on through {cast.router} to {far}, becomes jumbo"):
+        back = path(site, partner, site.address(server, cast.server.network))
+        stage.make(all_take(stage, [there, back, beyond, path(site, far, site.known_by(partner).address)], JUMBO))
+
+    with stage.healthy("it is jumbo from end to end"):
+        stage.same(f"largest packet to {partner}", JUMBO, largest(server, to_partner))
+        stage.same(f"largest packet, {partner} to {far}", JUMBO, largest(partner, to_far))
         judge_writes("jumbo", everything)
-        stage.compare("one stream, jumbo", tcp_goodput_mbit(1000, JUMBO), rate(), "Mbit/s", 0.0005, "the wire's rate")
+        judge_rate("jumbo", JUMBO)
 
-    with stage.perturb("zam870's ports to FEN take 8 K"):
-        widen = [port_mtu(lab, "zam870", device, LIMIT) for device in to_fen]
-        for undo in widen:
-            stage.defer(undo)
-        told_before = told()
+    with stage.perturb(f"{cast.server.at}'s ports to {partner} take 8 K"):
+        ports = [cable.sender for cable in there.hops[-1].segments[-1].cables]
+        narrow = stage.make(together("ports of 8 K", (port_mtu(lab, p.node, p.device, LIMIT) for p in ports)))
+        told_before = told(stage, server, partner)
 
     with stage.judge("what fits in 8 K arrives, what does not never does, and nobody is told"):
-        stage.compare("largest packet, 8 K port", LIMIT, largest("nsd01", fen), "bytes", 0)
-        stalled = {SMALL: ARRIVES, fits: ARRIVES, fits + 1: STALLS, BLOCK: STALLS}
-        judge_writes("8 K port", stalled)
-        stage.compare("ICMP messages to either end", 0, told() - told_before, "messages", 0)
+        stage.same("largest packet, 8 K port", LIMIT, largest(server, to_partner))
+        judge_writes("8 K port", everything | {FITS + 1: STALLS, BLOCK: STALLS})
+        stage.same("ICMP messages to either end", 0, told(stage, server, partner) - told_before)
 
-    with stage.contrast("with the right MTU in nsd01's route to FEN everything arrives, at the rate of 8 K packets"):
-        route = ("ip", "route", "replace", fen, "dev", "bond0", "mtu", str(LIMIT))
-        lab.on("nsd01", *route).must()
-        remove = ("ip", "route", "del", fen)
-        stage.defer(lambda: lab.on("nsd01", *remove))
+    with stage.contrast("with the right MTU in the route everything arrives, at the rate of 8 K packets"):
+        words = (str(to_partner), "dev", cast.server.host.name, "mtu", str(LIMIT))
+        right = Change(
+            f"{server}'s route to {partner} has an MTU",
+            (Step(server, ("ip", "route", "replace", *words)),),
+            (Step(server, ("ip", "route", "flush", str(to_partner))),),
+        )
+        made = stage.make(right)
         judge_writes("route with MTU", everything)
-        stage.compare("one stream, 8 K", tcp_goodput_mbit(1000, LIMIT), rate(), "Mbit/s", 0.0005, "the wire's rate")
-        lab.on("nsd01", *remove).must()
+        judge_rate("8 K", LIMIT)
+        made.undo()
 
     with stage.contrast("TCP that probes finds a size that passes, after some seconds of silence"):
-        undo = kernel_setting(lab, "nsd01", "net.ipv4.tcp_mtu_probing", 1)
-        stage.defer(undo)
-        with nuttcp.servers(lab, ["FEN"]):
+        probing = stage.make(kernel_setting(lab, server, "net.ipv4.tcp_mtu_probing", 1))
+        with nuttcp.servers(lab, [partner]):
             watch = Watch()
-            stage.compare(f"probing: {BLOCK} bytes, nsd01 to FEN", ARRIVES, written("nsd01", fen, BLOCK), "", 0)
+            stage.same(f"probing: {BLOCK} bytes", ARRIVES, one_write(stage, server, to_partner, BLOCK))
         seconds = watch.virtual_s
-        undo()
-        stage.compare("probing: silent for more than a second", True, seconds > 1, "", 0)
+        probing.undo()
+        stage.holds("probing: silent for more than a second", seconds > 1, f"{seconds:.1f} s")
         stage.show(Table("A write of 256 KiB", ["with", "takes s"], [["tcp_mtu_probing = 1", f"{seconds:.2f}"]]))
 
-    with stage.contrast("where the 8 K are a router's, FEN is told, and nothing stalls"):
-        for undo in widen:
-            undo()
-        set_mtu("deisa", "br-m", LIMIT)  # its undo is the first one's
-        stage.defer(lambda: lab.on("FEN", "ip", "route", "flush", "cache").must())
-        with nuttcp.servers(lab, ["cn01"]):
-            stage.compare(f"router: {BLOCK} bytes, FEN to cn01f", ARRIVES, written("FEN", far, BLOCK), "", 0)
-        learned = lab.on("FEN", "ip", "route", "get", far).must().split()
-        stage.compare("router: MTU that FEN has learned", str(LIMIT), learned[learned.index("mtu") + 1], "", 0)
-        stage.compare("router: FEN was told", True, told() > told_before, "", 0)
+    with stage.contrast(f"where the 8 K are a router's, {partner} is told, and nothing stalls"):
+        narrow.undo()
+        out = beyond.hops[1].sender
+        stage.make(interface_mtu(lab, out.node, out.device, LIMIT))
+        stage.defer(lambda: lab.on(partner, "ip", "route", "flush", "cache").must(), "nobody remembers it")
+        with nuttcp.servers(lab, [far]):
+            stage.same(f"router: {BLOCK} bytes, {partner} to {far}", ARRIVES, one_write(stage, partner, to_far, BLOCK))
+        learned = lab.on(partner, "ip", "route", "get", str(to_far)).must().split()
+        stage.same(f"router: MTU that {partner} has learned", str(LIMIT), learned[learned.index("mtu") + 1])
+        stage.holds(f"router: {partner} was told", told(stage, server, partner) > told_before)
 
     with stage.restore("every port is as before, and one stream is as fast as it is with usual packets"):
-        usual = tcp_goodput_mbit(1000, site.topology.networks["b"].mtu)
-        stage.compare("one stream, afterwards", usual, rate(), "Mbit/s", 0.001, "the wire's rate")
-        stage.compare("nsd01 to FEN, afterwards", USUAL, largest("nsd01", fen), "bytes", 0)
+        judge_rate("afterwards", min(usual, *(site.mtu(s.cables[0].sender) for h in there.hops for s in h.segments)))
+        stage.same(f"largest packet to {partner}, afterwards", usual, largest(server, to_partner))

@@ -1,129 +1,84 @@
-"""An NTP server to which there is no route costs nobody anything today, and every node its time.
+"""Nodes whose time server they have no route to boot without a complaint, and never get a time.
 
-Claim: when the I/O nodes are given nsd01's m address as their NTP server, to which they have no route, they boot
-without a complaint and never get a time: reach 0, stratum 0. With a route they do. When the route is lost later,
-chronyd goes on saying stratum 11 and "Normal", and only its error bound grows, by skew, residual frequency and 1 ppm.
+Claim: when diskless nodes are given an NTP server to which they have no route, nothing in their boot says so, and
+their chronyd stays without a time: reach 0, stratum 0. With a route in their start scripts the same server gives it.
 
-Cause: NTP is UDP, nobody waits for an answer, and a clock is not wrong at once.
-
-All nodes of a lab have one kernel's clock, and chronyd does not steer it (-x): here no clock is ever wrong. What can be
-seen, and is judged, is what chronyd knows and says.
+Cause: NTP is UDP, and nobody waits for an answer.
 
 Source: Redpaper, "Network Time Protocol": "If you use another NTP server, you also need to establish routing to that
-server from the IONs"; chrony.conf(5), maxclockerror.
+server from the IONs".
 """
 
-from functools import partial
+import re
+from dataclasses import dataclass
 
-from causeway.lab import blocks
-from causeway.lab.clock import Watch
-from causeway.lab.counters import kernel_counters
-from causeway.lab.faults import file_changed, route_missing
-from causeway.lab.timekeeping import source, tracking
-from causeway.lab.wait import until
+from causeway.lab.changes.files import file_changed, replaced
+from causeway.scenario.cast import Ask, AwayTime
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.bluegene import UP, boots, how_booted, start_script
+from causeway.scenario.words.timekeeping import (
+    BURST,
+    NO_TIME,
+    TIME,
+    asks_once,
+    serves_time,
+    time_of,
+    until_asked,
+    until_timed,
+)
 
-RC = "/bgl/dist/etc/rc.d/rc3.d"
-#: How many requests chronyd makes of a burst (iburst) at its start, 2 s apart.
-BURST = 4
-#: How well chronyd must know a clock's frequency before its bound is worth watching: it does after few answers.
-SKEW = 10e-6
-#: By how much the error bound may grow, in this scenario, before somebody should worry.
-GROWTH_S = 1e-4
-NO_TIME, TIME = "reach 0, stratum 0, Not synchronised", "answers come, stratum 11, Normal"
-
-
-def verdict(stage: Stage, node: str) -> str:
-    """The check that both halves share: whether the node has its time from somebody."""
-    clock, server = tracking(stage.lab, node), source(stage.lab, node)
-    reach = "answers come" if server.reach else "reach 0"
-    return f"{reach}, stratum {clock.stratum}, {clock.leap}"
+CLOCK, ROUTES = start_script(14, "etc_ntp_conf"), start_script(14, "routes_to_federation")
 
 
-def play(stage: Stage) -> None:
-    lab, site, sn = stage.lab, stage.site, blocks.service_node(stage.lab)
-    nodes = lab.booted_io_nodes()[:2]
-    ion, other = nodes[0], site.nodes["nsd01"].interfaces["eth1"]
-    network = site.topology.networks[other.network].subnet
-    script, routes = lab.read(sn, f"{RC}/S14etc_ntp_conf"), lab.read(sn, f"{RC}/S14routes_to_federation")
+@dataclass(frozen=True)
+class Cast:
+    """Diskless nodes, whom they boot from, whose time they take, and whose they could not."""
 
-    def wait_for_time(server: str) -> None:
-        for node in nodes:
-            until(f"{node} has the time of {server}", partial(without_time, node, server), deadline_s=30, poll_s=1)
+    nodes: list[str]
+    server: str
+    time_server: str
+    away: AwayTime
 
-    def without_time(node: str, server: str) -> str:
-        has = source(lab, node)
-        return "" if has.address == server and has.selected else f"{has}"
 
-    def still_to_ask(node: str) -> str:
-        lost = kernel_counters(lab, node)["IpOutNoRoutes"]
-        return "" if lost >= BURST else f"{lost} requests found no route"
+def cast(ask: Ask) -> Cast:
+    found = ask.diskless(2, platform="bluegene")
+    return Cast(found.nodes, found.server, ask.time_server(found.nodes[0]), ask.away_time(found.nodes[0]))
 
-    def still_to_learn() -> str:
-        skew = tracking(lab, ion).skew
-        return "" if skew < SKEW else f"{skew * 1e6} ppm"
 
-    def judge_all(expected: str, when: str) -> None:
-        for node in nodes:
-            stage.compare(f"{node}, {when}", expected, verdict(stage, node), "", 0)
+def play(stage: Stage, cast: Cast) -> None:
+    lab, server, nodes, away = stage.lab, cast.server, cast.nodes, cast.away
+    own = stage.site.known_by(cast.time_server).address
+    network = stage.site.topology.networks[away.network].subnet
 
-    with stage.healthy(f"two I/O nodes have the time of {sn}, and nsd01 answers who asks it for the time"):
-        wait_for_time(str(site.first_leg(sn).address))
-        judge_all(TIME, f"server {sn}")
-        stage.defer(file_changed(lab, "nsd01", "/run/ntp.conf", "local stratum 10\nallow\n"))
-        lab.on("nsd01", "chronyd", "-x", "-f", "/run/ntp.conf").must()
-        stage.defer(lambda: lab.on("nsd01", "pkill", "-x", "chronyd").must())
-        asked = lab.on("cn01", "chronyd", "-x", "-Q", "-t", "10", f"server {other.address} iburst")
-        stage.compare("cn01 gets nsd01's time", 0, asked.rc, "exit code", 0)
+    def judge_time(due: str, when: str) -> None:
+        stage.same(f"the nodes' time, {when}", [due] * len(nodes), [time_of(stage, node) for node in nodes])
 
-    with stage.perturb(f"they are given {other.names[0]}, to which they have no route, and booted again"):
-        stage.defer(lambda: blocks.restart(lab, nodes))
-        theirs = script.replace(str(site.first_leg(sn).address), str(other.address))
-        stage.defer(file_changed(lab, sn, f"{RC}/S14etc_ntp_conf", theirs))
-        booted = blocks.restart(lab, nodes)
+    with stage.arrange(f"{away.host} serves time, too"):
+        stage.make(serves_time(lab, away.host))
+
+    with stage.healthy(
+        f"the nodes have the time of {cast.time_server}, and {away.host} answers who asks it for the time"
+    ):
+        until_timed(stage, nodes, own)
+        judge_time(TIME, f"server {cast.time_server}")
+        stage.holds(f"{away.near} gets {away.host}'s time", asks_once(stage, away.near, away.address))
+
+    with stage.perturb(f"they are given {away.name}, to which they have no route, and booted again"):
+        stage.make(replaced(lab, server, CLOCK, re.escape(str(own)), str(away.address)), then=boots(stage, nodes))
 
     with stage.observe(f"chronyd asks {BURST} times"):
-        for node in nodes:
-            until(f"{node} has asked", partial(still_to_ask, node), deadline_s=60, poll_s=1)
+        until_asked(stage, nodes)
 
     with stage.judge("the boot says nothing, and no node has a time"):
-        stage.compare(
-            "nodes that booted without a complaint", len(nodes), list(booted.values()).count("up"), "nodes", 0
-        )
-        judge_all(NO_TIME, "no route")
+        stage.same("how the nodes booted", [UP] * len(nodes), how_booted(stage, nodes))
+        judge_time(NO_TIME, "no route")
 
     with stage.contrast(f"with a route to {network} in the start script the same server gives them the time"):
-        line = f"/sbin/route add -net {network.network_address} netmask {network.netmask} gw 10.2.64.1\n"
-        stage.defer(file_changed(lab, sn, f"{RC}/S14routes_to_federation", routes + line))
-        blocks.restart(lab, nodes)
-        wait_for_time(str(other.address))
-        judge_all(TIME, "route there")
-        until(f"{ion} knows its frequency", still_to_learn, deadline_s=300, poll_s=2)
+        routes = lab.read(server, ROUTES) + f"/sbin/route add -net {network} gw {away.gateway}\n"
+        stage.make(file_changed(lab, server, ROUTES, routes), then=boots(stage, nodes))
+        until_timed(stage, nodes, away.address)
+        judge_time(TIME, "route there")
 
-    with stage.perturb(f"{ion} loses that route while it is up"):
-        stage.defer(route_missing(lab, ion, str(network)))
-        watch, begun = Watch(), tracking(lab, ion)
-
-    with stage.observe(f"its error bound grows by {GROWTH_S * 1e3} ms, and a request stays unanswered"):
-
-        def too_small() -> str:
-            bound_s = tracking(lab, ion).root_dispersion_s
-            return "" if bound_s > begun.root_dispersion_s + GROWTH_S else f"{bound_s} s"
-
-        until("the bound has grown", too_small, deadline_s=200, poll_s=0.25)  # at 1 ppm alone half as long
-        grown_after = watch.virtual_s
-        answered = "the latest request was answered"
-        until(
-            "a request is unanswered", lambda: answered if source(lab, ion).reach & 1 else "", deadline_s=200, poll_s=5
-        )
-
-    with stage.judge("chronyd still says that all is well, and its bound has grown as its own figures say"):
-        clock = tracking(lab, ion)
-        stage.compare("stratum and leap", "11, Normal", f"{clock.stratum}, {clock.leap}", "", 0)
-        why = "looked at four times a second"
-        due = GROWTH_S / begun.grows_by
-        stage.compare("until the bound has grown", round(due, 1), round(grown_after, 1), "s", 0.02, why)
-
-    with stage.restore(f"they have the time of {sn} again"):
-        wait_for_time(str(site.first_leg(sn).address))
-        judge_all(TIME, "afterwards")
+    with stage.restore(f"they have the time of {cast.time_server} again"):
+        until_timed(stage, nodes, own)
+        judge_time(TIME, "afterwards")

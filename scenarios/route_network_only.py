@@ -1,8 +1,8 @@
 """Without the host routes everything works, and the filesystem's data takes the slow way.
 
-Claim: when the I/O nodes have the network route to the federation only, what they send to the NSD servers' f
-addresses goes through deisa-b: two streams share the inter-switch link of 1 Gbit/s and get half a link each. With
-the host routes each has a server's channel for itself, and nothing passes deisa.
+Claim: when clients have the network's route only, what they send to servers that they could reach directly goes
+through a gateway: their streams share its links and get what these let through. With the host routes each goes by its
+server's own link or channel, and nothing passes the gateway.
 
 Cause: a host route is preferred to a network's; without it the network's is good enough, and nobody complains.
 
@@ -10,83 +10,72 @@ Source: Redpaper, "Routing setup for cross-cluster connectivity": host routes to
 BlueGene interfaces", and the routes' use of deisa-b for all else.
 """
 
-from ipaddress import IPv4Address
-
-from causeway.lab import nuttcp
-from causeway.lab.counters import difference, sent_bytes
+from causeway.errors import Unsupported
+from causeway.lab.changes.change import together
 from causeway.lab.faults import route_missing
-from causeway.lab.nuttcp import Stream
 from causeway.model.site import Site
 from causeway.plan.paths import path, without_routes
-from causeway.plan.streams import Expected, StreamEnds, expect
+from causeway.scenario.cast import Ask, Detour
 from causeway.scenario.stage import Stage
-from causeway.scenario.streams import RATE_WHY, SECONDS, SOURCE_PORTS
+from causeway.scenario.words.routes import counting, next_hop, sent_on_by
+from causeway.scenario.words.streams import SECONDS, computable, near_rates, pairs
 
-SERVERS = ("nsd01", "nsd02")
-DIRECT, THROUGH_DEISA = "by the servers' channels", "through deisa"
-
-
-def measure(stage: Stage, site: Site, nodes: list[str]) -> tuple[Expected, dict[str, float], str]:
-    """Have I/O node i send to server i; gives what was expected, each stream's rate, and the way of the data."""
-    ports = stage.random.sample(SOURCE_PORTS, len(nodes))
-    streams = [
-        Stream(node, server, site.first_leg(server).address, f"{node}:t:{server}f", "t", port, 5011 + 2 * i)
-        for i, (node, server, port) in enumerate(zip(nodes, SERVERS, ports, strict=True))
-    ]
-    before = sent_bytes(stage.lab, "deisa", SERVERS)
-    with nuttcp.servers(stage.lab, SERVERS), nuttcp.running(stage.lab, streams, SECONDS) as transmitting:
-        measured = transmitting.results()
-    passed = sum(difference(before, sent_bytes(stage.lab, "deisa", SERVERS)).values())
-    ends = [StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured]
-    # each server's channel has one stream here: its rate is the same on every member
-    first = {end.node: other.members[0] for _, other, end in stage.site.channel_ends()}
-    expected = expect(site, ends, {(m.stream.label, "zam870"): first[m.stream.server] for m in measured})
-    carried = sum(m.megabytes for m in measured) * 2**20
-    way = (
-        THROUGH_DEISA if passed > 0.99 * carried else DIRECT if passed < 0.01 * carried else f"{passed} bytes by deisa"
-    )
-    return expected, {m.stream.label: m.rate_mbit for m in measured}, way
+DIRECT, DETOUR = "directly", "by the gateway"
 
 
-def judge(stage: Stage, title: str, expected: Expected, rates: dict[str, float]) -> None:
-    for label, rate in rates.items():
-        stage.compare(f"{title}: {label}", round(expected.rates[label], 3), rate, "Mbit/s", 0.01, RATE_WHY)
+def cast(ask: Ask) -> list[Detour]:
+    """Clients and servers in pairs, rather clients without disks: two, or one where the rates of two are not known."""
+    two = ask.maybe(lambda: ask.detours(2, diskless=True)) or ask.maybe(lambda: ask.detours(2))
+    for found in (two, ask.detours(1)):
+        if found and all(computable(site, ends(found)) for site in (ask.site, without(ask.site, found))):
+            return found
+    raise Unsupported(f"{ask.site.name} has no host with a longer way on which a switch's choice can be computed")
 
 
-def play(stage: Stage) -> None:
+def ends(found: list[Detour]) -> list[tuple[str, str]]:
+    return [(pair.client, pair.server) for pair in found]
+
+
+def without(site: Site, found: list[Detour]) -> Site:
+    """The site where the clients have the network's route only."""
+    return without_routes(site, [pair.client for pair in found], [pair.address for pair in found])
+
+
+def play(stage: Stage, cast: list[Detour]) -> None:
     lab, site = stage.lab, stage.site
-    nodes = lab.booted_io_nodes()[: len(SERVERS)]
-    hosts: list[IPv4Address | str] = [site.first_leg(server).address for server in SERVERS]
+    clients, addresses = [pair.client for pair in cast], [pair.address for pair in cast]
+    first, gateway = cast[0], cast[0].gateway
+    directly = [(c, to) for c in clients for to in addresses if to in [route.to for route in site.nodes[c].routes]]
+    lacking = without(site, cast)
+    onward = list(dict.fromkeys(port for pair in cast for port in sent_on_by(lacking, pair.client, pair.address)[1]))
 
-    def gateway(node: str) -> str:
-        return lab.on(node, "ip", "route", "get", str(hosts[0])).must().split("via ")[1].split()[0]
+    def judge_streams(when: str, way: str) -> None:
+        """Each client sends to its server: by which way, and how fast."""
+        with counting(stage, gateway, onward) as passed:
+            expected, rates = pairs(stage, ends(cast))
+            part = passed() / (sum(rates.values()) * 1e6 / 8 * SECONDS)
+        seen = DETOUR if part > 0.9 else DIRECT if part < 0.01 else f"{100 * part:.0f} % by the gateway"
+        stage.same(f"{when}: way of the data", way, seen)
+        near_rates(stage, when, expected, rates)
 
-    with stage.healthy("the data goes by the servers' channels, a whole link for each stream"):
-        expected, rates, way = measure(stage, site, nodes)
-        stage.compare("way of the data", DIRECT, way, "", 0)
-        judge(stage, "host routes", expected, rates)
+    def judge_next(when: str) -> None:
+        due = path(stage.site, first.client, first.address).hops[0].next_hop
+        stage.same(f"ip route get on {first.client}, {when}", due, next_hop(stage, first.client, first.address))
 
-    with stage.perturb("the host routes to the NSD servers are missing on the I/O nodes"):
-        undos = [route_missing(lab, node, str(host)) for node in nodes for host in hosts]
-        for undo in undos:
-            stage.defer(undo)
+    with stage.healthy(f"the data goes by the servers' own links, past {gateway}"):
+        judge_streams("host routes", DIRECT)
 
-    with stage.observe("everything works, by another way"):
-        lacking = without_routes(site, nodes, hosts)
-        expected, rates, way = measure(stage, lacking, nodes)
+    with stage.perturb(f"the host routes to {', '.join(p.server for p in cast)} are missing on {', '.join(clients)}"):
+        faults = [route_missing(lab, client, str(to)) for client, to in directly]
+        missing = stage.make(together("the clients have the network's route only", faults))
 
-    with stage.judge("the data goes through deisa, and the inter-switch link bounds it, as computed"):
-        due = str(path(lacking, nodes[0], site.first_leg(SERVERS[0]).address).hops[0].next_hop)
-        stage.compare(f"ip route get on {nodes[0]}", due, gateway(nodes[0]), "", 0)
-        stage.compare("way of the data, network route only", THROUGH_DEISA, way, "", 0)
-        judge(stage, "network route only", expected, rates)
+    with stage.judge(f"everything works, by {gateway}, whose links bound it, as computed"), stage.as_if(lacking):
+        judge_next("network's route only")
+        judge_streams("network's route only", DETOUR)
 
-    with stage.contrast("with the host routes back the data takes the channels again"):
-        for undo in undos:
-            undo()
-        expected, rates, way = measure(stage, site, nodes)
-        stage.compare("way of the data, host routes back", DIRECT, way, "", 0)
-        judge(stage, "host routes back", expected, rates)
+    with stage.contrast("with the host routes back the data goes directly again"):
+        missing.undo()
+        judge_streams("host routes back", DIRECT)
 
     with stage.restore("the host routes are there"):
-        stage.compare("gateway to nsd01f", "10.2.64.202", gateway(nodes[0]), "", 0)
+        judge_next("afterwards")

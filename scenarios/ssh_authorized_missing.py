@@ -1,7 +1,7 @@
 """A node whose public key nobody has authorized is asked for a password that nobody can type.
 
-Claim: without the I/O nodes' key in SN's authorized_keys, root on an I/O node cannot log in on SN, while the
-other way, and FEN's way, go on as before. With the key it can, and no daemon is restarted for it.
+Claim: without a node's key in a host's authorized_keys, root on that node cannot log in there, while the other way, and
+the way of another host, go on as before. With the key it can, and no daemon is restarted for it.
 
 Cause: an ssh connection has two halves. known_hosts says whom the client trusts, authorized_keys says whom
 the server lets in; each is kept at its own end.
@@ -9,36 +9,50 @@ the server lets in; each is kept at its own end.
 Source: Redpaper, "Setting up ssh authorization", step 6.
 """
 
-from causeway.lab import blocks
-from causeway.lab.faults import file_changed
-from causeway.scenario.ssh import IN, NOT_AUTHORIZED, login
+import re
+from dataclasses import dataclass
+
+from causeway.lab.changes.files import replaced
+from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.logins import IN, NOT_AUTHORIZED, login
 
-AUTHORIZED = "/root/.ssh/authorized_keys"
+AUTHORIZED, OWN_KEY = "/root/.ssh/authorized_keys", "/root/.ssh/id_ed25519.pub"
 
 
-def play(stage: Stage) -> None:
-    lab, sn = stage.lab, blocks.service_node(stage.lab)
-    ion = lab.booted_io_nodes()[0]
+@dataclass(frozen=True)
+class Cast:
+    """A node that logs in on a host, and another that does, with a key of its own."""
 
-    with stage.healthy("root goes both ways between SN and an I/O node, and from FEN to SN"):
-        for client, server in ((ion, sn), (sn, ion), ("FEN", sn)):
-            stage.compare(f"{client} to {server}", IN, login(stage, client, server), "", 0)
+    node: str
+    host: str
+    other: str
 
-    with stage.perturb("the I/O nodes' line is missing in SN's authorized_keys"):
-        lines = lab.read(sn, AUTHORIZED).splitlines(keepends=True)
-        own = lab.read(ion, "/root/.ssh/id_ed25519.pub").split()[1]
-        put_back = file_changed(lab, sn, AUTHORIZED, "".join(line for line in lines if own not in line))
-        stage.defer(put_back)
 
-    with stage.judge("only the I/O nodes' way to SN is closed"):
-        stage.compare(f"{ion} to {sn}, key missing", NOT_AUTHORIZED, login(stage, ion, sn), "", 0)
-        stage.compare(f"{sn} to {ion}, meanwhile", IN, login(stage, sn, ion), "", 0)
-        stage.compare(f"FEN to {sn}, meanwhile", IN, login(stage, "FEN", sn), "", 0)
+def cast(ask: Ask) -> Cast:
+    host, other, node = ask.colleagues(3)
+    return Cast(node, host, other)
+
+
+def play(stage: Stage, cast: Cast) -> None:
+    lab, node, host, other = stage.lab, cast.node, cast.host, cast.other
+
+    with stage.healthy(f"root goes both ways between {host} and {node}, and from {other} to {host}"):
+        for client, server in ((node, host), (host, node), (other, host)):
+            stage.same(f"{client} to {server}", IN, login(stage, client, server))
+
+    with stage.perturb(f"{node}'s line is missing in {host}'s authorized_keys"):
+        key = re.escape(lab.read(node, OWN_KEY).split()[1])
+        missing = stage.make(replaced(lab, host, AUTHORIZED, rf"^.*{key}.*\n", ""))
+
+    with stage.judge(f"only {node}'s way to {host} is closed"):
+        stage.same(f"{node} to {host}, key missing", NOT_AUTHORIZED, login(stage, node, host))
+        stage.same(f"{host} to {node}, meanwhile", IN, login(stage, host, node))
+        stage.same(f"{other} to {host}, meanwhile", IN, login(stage, other, host))
 
     with stage.contrast("with the line in its place the same login succeeds"):
-        put_back()
-        stage.compare(f"{ion} to {sn}, key there", IN, login(stage, ion, sn), "", 0)
+        missing.undo()
+        stage.same(f"{node} to {host}, key there", IN, login(stage, node, host))
 
     with stage.restore("both ways are open"):
-        stage.compare(f"{ion} to {sn}, afterwards", IN, login(stage, ion, sn), "", 0)
+        stage.same(f"{node} to {host}, afterwards", IN, login(stage, node, host))

@@ -1,7 +1,8 @@
 """A pattern that matches too much lets an impostor in.
 
-Claim: with 10.2.64.* in place of the I/O nodes' addresses, SN has two keys for FEN's address, and takes a machine
-that has that address and an I/O node's key for FEN, without a word. With the addresses one by one it refuses.
+Claim: with one pattern in place of the diskless nodes' addresses, their server has two keys for a host whose address
+matches it, too, and takes a machine that has that address and a diskless node's key for the host, without a word. With
+the addresses one by one it refuses.
 
 Cause: ssh accepts a host whose key is on any line that matches its name or address.
 
@@ -9,58 +10,70 @@ Source: Redpaper, "Making the SSH daemons' public keys known", on "duplicate pub
 """
 
 import re
+from dataclasses import dataclass
+from fnmatch import fnmatch
 
-from causeway.lab import blocks
-from causeway.lab.faults import file_changed
-from causeway.lab.wait import until
-from causeway.scenario.ssh import CHANGED, IN, login
+from causeway.errors import Unsupported
+from causeway.lab.changes.daemons import daemon_with
+from causeway.lab.changes.files import file_changed, replaced
+from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.bluegene import HOST_KEY
+from causeway.scenario.words.logins import CHANGED, IN, KNOWN, keys_known, login, until_heard, wildcard
 
-KNOWN = "/etc/ssh/ssh_known_hosts"
 IMPOSTOR = "/run/impostor_key"
 
 
-def play(stage: Stage) -> None:
-    lab, sn = stage.lab, blocks.service_node(stage.lab)
-    fen = str(stage.site.nodes["FEN"].interfaces["bond0"].address)
+@dataclass(frozen=True)
+class Cast:
+    """Diskless nodes' server, a host at an address that the pattern for the nodes' matches, and one of the nodes'."""
 
-    def keys() -> int:
-        found = lab.on(sn, "ssh-keygen", "-F", fen, "-f", KNOWN).stdout
-        return sum(not line.startswith("#") for line in found.splitlines())
+    server: str
+    host: str
+    address: str
+    pattern: str
+    among: str
 
-    def listening() -> bool:
-        return ":22 " in lab.on("FEN", "ss", "-tln").must()
 
-    def sshd(*options: str) -> None:
-        """Start FEN's sshd anew."""
-        lab.on("FEN", "pkill", "-f", "sshd: /usr/sbin/sshd .*listener")
-        until("nobody listens on FEN", lambda: "sshd" if listening() else "", deadline_s=5)
-        lab.on("FEN", "/usr/sbin/sshd", *options).must()
-        until("sshd listens on FEN", lambda: "" if listening() else "nobody", deadline_s=5)
+def cast(ask: Ask) -> Cast:
+    found = ask.diskless(288, platform="bluegene")
+    nodes = [str(ask.site.known_by(node).address) for node in found.nodes]
+    host = ask.caller(found.server, but=found.nodes)
+    address, pattern = str(ask.site.known_by(host).address), wildcard(nodes)
+    if not fnmatch(address, pattern):
+        raise Unsupported(
+            f"{ask.site.name}'s {host} has no address like the diskless nodes' ({address}, not {pattern})"
+        )
+    return Cast(found.server, host, address, pattern, nodes[0])
 
-    with stage.healthy("SN has one key for FEN's address, FEN is let in, and an impostor is not"):
-        stage.compare("keys for FEN's address", 1, keys(), "keys", 0)
-        stage.compare("FEN itself", IN, login(stage, sn, fen), "", 0)
-        stage.defer(sshd)
-        stage.defer(file_changed(lab, "FEN", IMPOSTOR, lab.read(sn, "/bgl/dist/etc/ssh/ssh_host_ed25519_key")))
-        lab.on("FEN", "chmod", "600", IMPOSTOR).must()
-        sshd("-h", IMPOSTOR)
-        stage.compare("FEN's address, an I/O node's key", CHANGED, login(stage, sn, fen), "", 0)
 
-    with stage.perturb("the I/O nodes' addresses become one pattern"):
-        before = lab.read(sn, KNOWN)
-        wide = re.sub(r"^10\.2\.64\.\d+(,10\.2\.6\d\.\d+)* (.* ion)$", r"10.2.64.* \2", before, flags=re.MULTILINE)
-        put_back = file_changed(lab, sn, KNOWN, wide)
-        stage.defer(put_back)
+def play(stage: Stage, cast: Cast) -> None:
+    lab, server, host, address = stage.lab, cast.server, cast.host, cast.address
 
-    with stage.judge("two keys match FEN's address, and the impostor is let in"):
-        stage.compare("keys for FEN's address, pattern", 2, keys(), "keys", 0)
-        stage.compare("FEN's address, an I/O node's key, pattern", IN, login(stage, sn, fen), "", 0)
+    with stage.arrange(f"{host}'s sshd shows the diskless nodes' key, as a machine at its address would"):
+        stage.make(file_changed(lab, host, IMPOSTOR, lab.read(server, HOST_KEY)))
+        lab.on(host, "chmod", "600", IMPOSTOR).must()
+        shown = daemon_with(lab, host, "sshd", "-h", IMPOSTOR)
+        impostor = stage.make(shown, then=lambda: until_heard(stage, server, address))
 
-    with stage.contrast("with the addresses one by one the impostor is refused"):
-        put_back()
-        stage.compare("keys for FEN's address, addresses one by one", 1, keys(), "keys", 0)
-        stage.compare("FEN's address, an I/O node's key, one by one", CHANGED, login(stage, sn, fen), "", 0)
+    with stage.healthy(f"{server} has one key for {host}'s address, and refuses another"):
+        stage.same(f"keys for {host}'s address", 1, keys_known(stage, server, address))
+        stage.same(f"{host}'s address, a diskless node's key", CHANGED, login(stage, server, address))
 
-    with stage.restore("FEN has its own key again, and is let in"):
-        stage.compare("FEN itself, afterwards", IN, login(stage, sn, fen), "", 0)
+    with stage.perturb(f"the diskless nodes' addresses become {cast.pattern}"):
+        one_by_one = rf"^(\S+,)?{re.escape(cast.among)}(,\S+)? "
+        wide = stage.make(replaced(lab, server, KNOWN, one_by_one, f"{cast.pattern} "))
+
+    with stage.judge(f"two keys match {host}'s address, and the impostor is let in"):
+        stage.same(f"keys for {host}'s address, pattern", 2, keys_known(stage, server, address))
+        stage.same(f"{host}'s address, a diskless node's key, pattern", IN, login(stage, server, address))
+
+    with stage.contrast("with the addresses one by one the impostor is refused, and the host itself is let in"):
+        wide.undo()
+        stage.same(f"keys for {host}'s address, addresses one by one", 1, keys_known(stage, server, address))
+        stage.same(f"{host}'s address, a diskless node's key, one by one", CHANGED, login(stage, server, address))
+        impostor.undo()
+        stage.same(f"{host} itself", IN, login(stage, server, address))
+
+    with stage.restore(f"{host} has its own key again, and is let in"):
+        stage.same(f"{host} itself, afterwards", IN, login(stage, server, address))

@@ -1,6 +1,6 @@
-"""An I/O node takes root's known_hosts from the site's tree, and the system-wide one it does not.
+"""A diskless node takes root's known_hosts from the site's tree, and the system-wide one it does not.
 
-Claim: with the keys in /bgl/dist/etc/ssh/ssh_known_hosts only, no I/O node knows a host, and ssh from it fails;
+Claim: with the keys in /bgl/dist/etc/ssh/ssh_known_hosts only, no diskless node knows a host, and ssh from it fails;
 with the same file as /bgl/dist/root/.ssh/known_hosts it succeeds.
 
 Cause: of the site's etc/ssh the start-up takes the host keys, and nothing else; root's folder it takes whole.
@@ -8,40 +8,53 @@ Cause: of the site's etc/ssh the start-up takes the host keys, and nothing else;
 Source: Redpaper, "Making the SSH daemons' public keys known": "this does NOT get pulled in on IONs".
 """
 
-from causeway.lab import blocks
-from causeway.scenario.ssh import IN, NOT_KNOWN, login
+from dataclasses import dataclass
+
+from causeway.lab.changes.files import file_changed, moved_away
+from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.bluegene import ROOT_KNOWN, SYSTEM_KNOWN, UP, boots, how_booted
+from causeway.scenario.words.logins import IN, KNOWN, NOT_KNOWN, login
 
-SYSTEM = "/bgl/dist/etc/ssh/ssh_known_hosts"
-PERSONAL = "/bgl/dist/root/.ssh/known_hosts"
+
+@dataclass(frozen=True)
+class Cast:
+    """A diskless node, its server, and the hosts that it logs in on."""
+
+    node: str
+    server: str
+    hosts: list[str]
 
 
-def play(stage: Stage) -> None:
-    lab, sn = stage.lab, blocks.service_node(stage.lab)
-    ion = lab.booted_io_nodes()[0]
+def cast(ask: Ask) -> Cast:
+    found = ask.diskless(1, platform="bluegene")
+    (node,) = found.nodes
+    return Cast(node, found.server, [found.server, ask.caller(node, but=[found.server])])
 
-    with stage.healthy("both files are there, and an I/O node reaches SN and FEN"):
-        stage.compare("the two files are the same", True, lab.read(sn, SYSTEM) == lab.read(sn, PERSONAL), "", 0)
-        for host in (sn, "FEN"):
-            stage.compare(f"{ion} to {host}", IN, login(stage, ion, host), "", 0)
+
+def play(stage: Stage, cast: Cast) -> None:
+    lab, node, server = stage.lab, cast.node, cast.server
+
+    def judge_logins(due: str, when: str) -> None:
+        for host in cast.hosts:
+            stage.same(f"{node} to {host}, {when}", due, login(stage, node, host))
+
+    with stage.healthy(f"both files are there, and {node} reaches {' and '.join(cast.hosts)}"):
+        stage.holds("the two files are the same", lab.read(server, SYSTEM_KNOWN) == lab.read(server, ROOT_KNOWN))
+        judge_logins(IN, "both files")
 
     with stage.perturb("root's own file is moved away, and the node booted again"):
-        stage.defer(lambda: blocks.restart(lab, [ion]))
-        lab.on(sn, "mv", PERSONAL, f"{PERSONAL}.away").must()
-        stage.defer(lambda: lab.on(sn, "mv", f"{PERSONAL}.away", PERSONAL))
-        stage.compare(f"{ion} boots without a complaint", "up", blocks.restart(lab, [ion])[ion], "", 0)
+        stage.make(moved_away(lab, server, ROOT_KNOWN), then=boots(stage, [node]))
 
-    with stage.judge("the system-wide file is on SN, not on the I/O node, and it knows nobody"):
-        pulled = lab.file(ion, "/etc/ssh/ssh_known_hosts").exists()
-        stage.compare("the I/O node has a system-wide file", False, pulled, "", 0)
-        for host in (sn, "FEN"):
-            stage.compare(f"{ion} to {host}, system-wide file only", NOT_KNOWN, login(stage, ion, host), "", 0)
+    with stage.judge(f"the system-wide file is on {server}, not on {node}, which knows nobody"):
+        stage.same(f"how {node} booted", [UP], how_booted(stage, [node]))
+        stage.same(f"{node} has a system-wide file", False, lab.file(node, KNOWN).exists())
+        judge_logins(NOT_KNOWN, "system-wide file only")
 
     with stage.contrast("the system-wide file is copied to root's place, and the node booted again"):
-        lab.on(sn, "cp", "-p", SYSTEM, PERSONAL).must()
-        blocks.restart(lab, [ion])
-        for host in (sn, "FEN"):
-            stage.compare(f"{ion} to {host}, root's own file", IN, login(stage, ion, host), "", 0)
+        copied = file_changed(lab, server, ROOT_KNOWN, lab.read(server, SYSTEM_KNOWN))
+        stage.make(copied, then=boots(stage, [node]))
+        judge_logins(IN, "root's own file")
 
     with stage.restore("root's own file is the one from before"):
-        stage.compare(f"{ion} to {sn}, afterwards", IN, login(stage, ion, sn), "", 0)
+        judge_logins(IN, "afterwards")

@@ -1,16 +1,18 @@
-"""Measure what a lab costs: bring-up, boot of all I/O nodes, tear-down, memory, wall time of the eight streams."""
+"""Measure what a lab costs: bring-up, boot of all diskless nodes, tear-down, memory, wall time of eight streams."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from causeway.lab import blocks, deploy, nuttcp
+from causeway.lab import deploy, pools
 from causeway.lab.clock import Watch
-from causeway.lab.counters import difference, sent_bytes
 from causeway.lab.deploy import Deployment
 from causeway.lab.lab import Lab
-from causeway.lab.nuttcp import Stream
-from causeway.model import site
+from causeway.lab.probes import nuttcp
+from causeway.lab.probes.counters import difference, sent_bytes
+from causeway.lab.probes.nuttcp import Stream
+from causeway.model.thing import Port
+from causeway.model.topology import ChannelEnd
 from causeway.process import run
 
 _SECONDS = 5.0
@@ -29,8 +31,10 @@ def measure(wanted: Deployment, say: Callable[[str], None]) -> dict[str, Any]:
     used_mib = free_before - _available_mib()
     say("eight streams")
     streams = _eight_streams(first)
-    say("booting every I/O node")
-    boot = _boot_all(first) | {"memory_mib": free_before - _available_mib()}
+    boot = None
+    if first.site.boot_pool():
+        say("booting every diskless node")
+        boot = _boot_all(first) | {"memory_mib": free_before - _available_mib()}
     files = first.folder
     nodes, links = len(first.site.nodes), len(first.site.cables)
 
@@ -45,7 +49,7 @@ def measure(wanted: Deployment, say: Callable[[str], None]) -> dict[str, Any]:
 
     again = deploy.up(wanted, say)
     parts = again.bring_up_s
-    up_s = sum(parts.values()) - sum(parts[part] for part in ("filesystems", "boot", "mounts"))
+    up_s = sum(s for part, s in parts.items() if part not in ("filesystems", "boot", "mounts"))
     deploy.down(again)
     return {
         "nodes": nodes,
@@ -78,45 +82,44 @@ def _available_mib() -> float:
 
 
 def _boot_all(lab: Lab) -> dict[str, float]:
-    """Free the block that is booted and boot the largest one: what it takes beside what it must take.
+    """Switch diskless nodes off and boot as many as can be together: what it takes beside what it must take.
 
     The bound is the time that the boot server's busiest link needs for what went through it, with 24 bytes
     of preamble, check sequence and gap around each frame of 1514.
     """
-    pool, server = lab.site.topology.io_nodes, blocks.service_node(lab)
-    assert pool is not None
-    members = {name: site.block_nodes(pool, name, lab.nodes_of_role("ion")) for name in pool.blocks}
-    block = max(members, key=lambda name: len(members[name]))
+    server = pools.boot_server(lab)
     ports = [p.device for cable in lab.site.cables for p in cable.ends if p.node == server]
-    blocks.deallocate(lab, blocks.booted(lab))
+    nodes, boot = pools.boot_largest(lab)
     before, watch = sent_bytes(lab, server, ports), Watch()
-    blocks.allocate(lab, block).must()
+    boot()
     wall_s, virtual_s = watch.wall_s, watch.virtual_s
     sent = difference(before, sent_bytes(lab, server, ports))
-    rate_mbit = lab.site.topology.networks[pool.network].rate_mbit
+    rates = {port: lab.site.sends_mbit(Port(server, port)) for port in ports}
     return {
-        "nodes": len(members[block]),
+        "nodes": len(nodes),
         "wall_s": wall_s,
         "virtual_s": virtual_s,
-        "first_node_s": min(_booted_at_s(lab, node) for node in members[block]),
-        "last_node_s": max(_booted_at_s(lab, node) for node in members[block]),
+        "first_node_s": min(pools.up_at_s(lab, node) for node in nodes),
+        "last_node_s": max(pools.up_at_s(lab, node) for node in nodes),
         "sent_mb": sum(sent.values()) / 1e6,
         "busiest_link_mb": max(sent.values()) / 1e6,
-        "bound_s": max(sent.values()) * (1538 / 1514) * 8 / (rate_mbit * 1e6),
+        "bound_s": max(sent[port] * (1538 / 1514) * 8 / (rates[port] * 1e6) for port in ports),
     }
 
 
-def _booted_at_s(lab: Lab, node: str) -> float:
-    """Seconds from a node's power-on to the end of its start scripts."""
-    return next(line.at_s for line in blocks.console(lab, node) if line.text.startswith("boot ended"))
-
-
-def _eight_streams(lab: Lab) -> dict[str, float]:
-    """Wall seconds per virtual second while eight streams run from the first server to eight I/O nodes."""
-    server = lab.nodes_of_role("server")[0]
-    peers = lab.booted_io_nodes()[:8]
+def _eight_streams(lab: Lab) -> dict[str, float] | None:
+    """Wall seconds per virtual second while eight streams run from a host with a channel; None where there is none."""
+    end = _widest_channel(lab)
+    if end is None:
+        return None
+    server, network = end.node, lab.site.nodes[end.node].interfaces[end.name].network
+    near = [
+        name for name, node in lab.site.nodes.items() if any(i.network == network for i in node.interfaces.values())
+    ]
+    up = [name for name in near if name != server and lab.state(name).startswith("up")]
+    peers = sorted(up, key=lambda name: name not in lab.site.diskless())[:8]
     streams = [
-        Stream(server, peer, lab.site.first_leg(peer).address, peer, "t", 40000 + 100 * i, 5011 + 2 * i)
+        Stream(server, peer, lab.site.address(peer, network), peer, "t", 40000 + 100 * i, 5011 + 2 * i)
         for i, peer in enumerate(peers)
     ]
     with nuttcp.servers(lab, peers), nuttcp.running(lab, streams, _SECONDS) as transmitting:
@@ -125,3 +128,9 @@ def _eight_streams(lab: Lab) -> dict[str, float]:
         wall_s, virtual_s = watch.wall_s, watch.virtual_s
     total = sum(result.rate_mbit for result in results)
     return {"mbit": total, "wall_s": wall_s, "virtual_s": virtual_s, "wall_over_virtual": wall_s / virtual_s}
+
+
+def _widest_channel(lab: Lab) -> ChannelEnd | None:
+    """The first host's end of a channel that has the most members."""
+    ends = [end for _, end, _ in lab.site.channel_ends() if end.name in lab.site.nodes[end.node].interfaces]
+    return max(ends, key=lambda end: len(end.members), default=None)

@@ -4,23 +4,25 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
-from causeway.lab import filesystems
-from causeway.lab.channels import read_channel
-from causeway.lab.clock import Watch
-from causeway.lab.lab import LABS, Lab
-from causeway.lab.switching import deal_buckets
-from causeway.lab.wait import until
+from causeway.lab import pools
+from causeway.lab.filesystems import administrators
+from causeway.lab.lab import LABS, RUNS, Lab
+from causeway.lab.parts import Parts
+from causeway.lab.probes.channels import read_channel
+from causeway.lab.probes.switching import deal_buckets
 from causeway.model.load import load_site
+from causeway.model.site import Site
 from causeway.process import follow, run
-from causeway.render.files import render
+from causeway.render.overlay import check_overlay
 from causeway.render.secrets import Secrets
+from causeway.render.site import render
 from causeway.render.text import Files
+from causeway.wait import until
 
 #: containerlab waits for ever when one of its steps fails; a node takes 1 to 3 s of wall time.
 _DEPLOY_NODE_S = 30
@@ -33,28 +35,41 @@ def write(files: Files, folder: Path) -> None:
     for path, file in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(file.text)
+        # never more open than it is to be, not for a moment: some are private keys
+        with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+            out.write(file.text)
         target.chmod(file.mode)
 
 
-def overlay(nodes: Path, folder: Path, diskless: list[str]) -> None:
+def overlay(nodes: Path, folder: Path, diskless: Collection[str]) -> None:
     """Put the user's own files into written ones' place: folder/NODE/PATH is NODE's /PATH."""
-    strangers = [d.name for d in sorted(folder.iterdir()) if not (nodes / d.name).is_dir()]
-    if strangers:
-        raise BadInput(f"{folder}: {', '.join(strangers)}: no such node; name its folders like nodes")
-    if mine := [d.name for d in sorted(folder.iterdir()) if d.name in diskless]:
-        raise BadInput(
-            f"{folder}: {', '.join(mine)}: an I/O node has no files of its own; use the boot server's bgl/dist"
-        )
-    shutil.copytree(folder, nodes, symlinks=True, dirs_exist_ok=True)
+    check_overlay(folder, [d.name for d in nodes.iterdir() if d.is_dir()], diskless)
+    _lay_over(nodes, folder)
+
+
+def _lay_over(target: Path, source: Path) -> None:
+    """What is there by an entry's name goes, if one of the two is no folder; and no link is followed."""
+    for entry in source.iterdir():
+        there = target / entry.name
+        if entry.is_dir() and not entry.is_symlink():
+            if there.is_symlink() or not there.is_dir():
+                there.unlink(missing_ok=True)
+                there.mkdir()
+            shutil.copymode(entry, there)
+            _lay_over(there, entry)
+            continue
+        if there.is_dir() and not there.is_symlink():
+            shutil.rmtree(there)
+        there.unlink(missing_ok=True)
+        shutil.copy2(entry, there, follow_symlinks=False)
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """What to bring up: a topology file, how many I/O nodes (None: as it says), the user's own files."""
+    """What to bring up: a site's file, pools' numbers of nodes (None: as it says), the user's own files."""
 
     topology: Path
-    io_nodes: int | None
+    counts: Mapping[str, int] | None
     overlay: Path | None
     clock: str
 
@@ -65,43 +80,40 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
     What each part took, in seconds of wall time, is kept in the lab's lab.json. On failure, and when
     interrupted, what was started is taken down before the error is passed on.
     """
-    site = load_site(wanted.topology, wanted.io_nodes)
+    site = load_site(wanted.topology, wanted.counts)
     lab = Lab(site, LABS / site.name)
     if lab.folder.exists():
         raise BadInput(f"{site.name} is up already; `causeway down {site.name}` ends it")
     lab.folder.mkdir(parents=True)
     lab.folder.chmod(0o700)
-    times: dict[str, float] = {}
-    watch = Watch()
-
-    def took(part: str) -> None:
-        times[part] = round(watch.wall_s - sum(times.values()), 2)
-
+    parts = Parts(RUNS / f"bring-up-{site.name}.json", progress)
     try:
+        parts.begin("render")
         shutil.copy(wanted.topology, lab.folder / "topology.yaml")
         files = render(site, Secrets(site))
         write(files, lab.folder)
         if wanted.overlay is not None:
-            overlay(lab.folder / "nodes", wanted.overlay, lab.nodes_of_role("ion"))
-        _kernel_wide(site.topology.services.sysctl)
-        took("render")
-        progress(f"deploying {len(site.nodes)} nodes and {len(site.cables)} links")
-        containerlab(lab, "deploy", progress)
-        took("containerlab")
-        _wait_for_nodes(lab, progress)
-        took("nodes")
-        _wait_for_channels(lab, progress)
+            overlay(lab.folder / "nodes", wanted.overlay, site.diskless())
+        _kernel_wide(site)
+        parts.begin("containerlab")
+        parts.say(f"deploying {len(site.nodes)} nodes and {len(site.cables)} links")
+        containerlab(lab, "deploy", parts.say)
+        parts.begin("nodes")
+        _wait_for_nodes(lab, parts.say)
+        parts.begin("channels")
+        _wait_for_channels(lab, parts.say)
         deal_buckets(lab)
-        took("channels")
         if site.topology.filesystems:
-            filesystems.serve(lab, progress)
-        took("filesystems")
-        _boot(lab, progress)
-        took("boot")
+            parts.begin("filesystems")
+            administrators.serve(lab, parts.say)
+        if site.diskless():
+            parts.begin("boot")
+            pools.boot(lab, parts.say)
         if site.topology.filesystems:
-            filesystems.join(lab, progress)
-        took("mounts")
-        (lab.folder / "lab.json").write_text(json.dumps({"io_nodes": wanted.io_nodes, "bring_up_s": times}))
+            parts.begin("mounts")
+            administrators.join(lab, parts.say)
+        parts.keep()
+        (lab.folder / "lab.json").write_text(json.dumps({"counts": wanted.counts, "bring_up_s": parts.took_s}))
     except BaseException:
         down(lab)
         raise
@@ -132,11 +144,11 @@ def clab_file(lab: Lab) -> Path:
     return lab.folder / f"{lab.site.name}.clab.yml"
 
 
-def _kernel_wide(sysctl: dict[str, int | str]) -> None:
-    """Tunables that the kernel keeps once for all its network namespaces must be set here."""
-    for key, value in sysctl.items():
+def _kernel_wide(site: Site) -> None:
+    """Tunables that the kernel keeps once for all its network namespaces (net.core.*) must be set here."""
+    for key, value in site.topology.sysctl.items():
         path = Path("/proc/sys", key.replace(".", "/"))
-        if path.exists():
+        if key.startswith("net.core.") and path.exists():
             path.write_text(f"{value}\n")
 
 
@@ -155,7 +167,7 @@ def _wait_for_nodes(lab: Lab, progress: Callable[[str], None]) -> None:
 
 
 def _wait_for_channels(lab: Lab, progress: Callable[[str], None]) -> None:
-    left = [end for channel in lab.site.topology.channels for end in channel.ends]
+    left = [end for channel in lab.site.channels for end in channel.ends]
 
     def not_negotiated() -> str:
         nonlocal left
@@ -166,38 +178,11 @@ def _wait_for_channels(lab: Lab, progress: Callable[[str], None]) -> None:
     until("every channel is negotiated", not_negotiated, deadline_s=_CHANNELS_DEADLINE_S, poll_s=1)
 
 
-def _boot(lab: Lab, progress: Callable[[str], None]) -> None:
-    """Have the service node boot the block that the topology names."""
-    boot, pool = lab.site.topology.services.boot, lab.site.topology.io_nodes
-    if boot is None or pool is None:
-        return
-    said: list[str] = []
-
-    def on_line(line: str) -> None:
-        said.append(line)
-        progress(line)
-
-    argv = lab.enter(boot.server, ["bglallocate", pool.booted, "root"])
-    if follow(argv, on_line, log=lab.folder / "bglallocate.log", env=dict(os.environ)) != 0:
-        raise LabBroken("\n".join(said[-10:]))
-
-
 def down(lab: Lab) -> None:
     """Take a lab down and remove what it left; fine for one that is half up or not there."""
     if clab_file(lab).exists():
         names = run(["docker", "ps", "-aq", "--filter", f"label=containerlab={lab.site.name}"])
         if names.stdout.strip():
-            _power_off(lab)
+            pools.power_off(lab)
             containerlab(lab, "destroy", lambda _: None)
     shutil.rmtree(lab.folder, ignore_errors=True)
-
-
-def _power_off(lab: Lab) -> None:
-    """Switch the I/O nodes off while their server is still there: their processes would wait for it, and live on."""
-    booted = [node for node in lab.nodes_of_role("ion") if lab.state(node) not in ("down", "off", "starting")]
-    for node in booted:
-        line = os.open(lab.folder / "service" / "power" / node, os.O_RDWR)  # both ways: it needs no reader
-        os.write(line, b"off\n")
-        os.close(line)
-    with suppress(LabBroken):  # what is stuck is for containerlab to complain of
-        until("I/O nodes are off", lambda: " ".join(n for n in booted if lab.state(n) != "off"), deadline_s=30)

@@ -2,19 +2,22 @@
 
 import json
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from causeway import folders
 from causeway.errors import BadInput, LabBroken
+from causeway.lab import boards, clock
 from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.process import Background, Result, run, start, transcript
 
 #: Where the lab host keeps what it knows of its labs: LAB/ with the rendered files and lab.json.
 LABS = Path("/run/causeway/labs")
+#: Results, which outlive a lab: where a lab host of its own sees the folder outside.
+RUNS = Path("/runs") if clock.is_uml() else folders.runs()
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Lab:
             raise BadInput(f"{what} is up on this lab host; {remedy}")
         folder = found[0].parent
         about = json.loads((folder / "lab.json").read_text())
-        return cls(load_site(folder / "topology.yaml", about["io_nodes"]), folder)
+        return cls(load_site(folder / "topology.yaml", about["counts"]), folder)
 
     @property
     def bring_up_s(self) -> dict[str, float]:
@@ -70,10 +73,6 @@ class Lab:
         except OSError as error:
             raise LabBroken(f"{node}:{path}: {error.strerror}") from None
 
-    def console_log(self, node: str) -> Path:
-        """What an I/O node's board has written of its console since it was last switched on."""
-        return self.folder / "service" / "logs" / f"{node}.log"
-
     def on(self, node: str, *argv: str, timeout_s: float = 60) -> Result:
         """Run a command on a node to its end."""
         return run(self.enter(node, argv), timeout_s=timeout_s)
@@ -100,16 +99,13 @@ class Lab:
 
     def _pid(self, node: str) -> int:
         """The first process of a node's own system. (/proc/PID/root is its files.)"""
-        board = self.board(node)
-        if self.site.nodes[node].role != "ion":
-            return board
-        pid = _first_child(board)
+        pid = boards.root(self.site, node, self.board(node))
         if pid is None:
-            raise LabBroken(f"{node} is off; bglallocate or bglpower on the service node switch it on")
+            raise LabBroken(f"{node} is off; the node that it boots from can switch it on")
         return pid
 
     def board(self, node: str) -> int:
-        """The first process of a node's container, which for an I/O node is its board, powered or not."""
+        """The first process of a node's container, which for a diskless node is its board, powered or not."""
         if node not in self.site.nodes:
             raise BadInput(f"there is no node {node} in {self.site.name}; see `causeway status`")
         pid = self.pids.get(node)
@@ -119,12 +115,7 @@ class Lab:
 
     def terminal(self, node: str) -> list[str]:
         """The command that runs a login shell on a node, on a terminal of the node's own."""
-        argv = ["docker", "exec", "-it", self.container(node)]
-        if self.site.nodes[node].role != "ion":
-            return [*argv, "bash", "-l"]
-        numbers = re.search(r"^NSpid:(.*)$", Path(f"/proc/{self._pid(node)}/status").read_text(), re.MULTILINE)
-        assert numbers is not None  # one number a namespace of processes, the node's own is the last
-        return [*argv, "nsenter", "-m", "-u", "-i", "-p", "-t", numbers[1].split()[-2], "sh", "-l"]
+        return ["docker", "exec", "-it", self.container(node), *boards.shell(self.site, node, self._pid(node))]
 
     def state(self, node: str) -> str:
         """How far a node's start is, in its own words: "up" when all of it is; "off" or "down" (no container)."""
@@ -132,15 +123,11 @@ class Lab:
             board = self.board(node)
         except LabBroken:
             return "down"
-        if self.site.nodes[node].role == "ion" and (pid := _first_child(board)) is not None:
-            return _read(f"/proc/{pid}/root/run/node-state") or "booting"
-        return _read(f"/proc/{board}/root/run/node-state") or "starting"
+        return boards.state(self.site, node, board)
 
-    def booted_io_nodes(self) -> list[str]:
-        return [node for node in self.nodes_of_role("ion") if self.state(node).startswith("up")]
-
-    def nodes_of_role(self, *roles: str) -> list[str]:
-        return [name for name, node in self.site.nodes.items() if node.role in roles]
+    def booted(self) -> list[str]:
+        """The diskless nodes that are up."""
+        return [node for node in self.site.diskless() if self.state(node).startswith("up")]
 
     def check_known(self, nodes: Iterable[str]) -> None:
         """BadInput naming every node that the lab has not."""
@@ -148,16 +135,3 @@ class Lab:
         if unknown:
             known = ", ".join(self.site.nodes)
             raise BadInput(f"no such node: {', '.join(unknown)}; the nodes are {known}")
-
-
-def _first_child(pid: int) -> int | None:
-    """A board's only child is the first process of what has booted on it (or of the firmware, before that)."""
-    children = _read(f"/proc/{pid}/task/{pid}/children").split()
-    return int(children[0]) if children else None
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text().strip()
-    except OSError:
-        return ""

@@ -4,19 +4,20 @@ import json
 from typing import Any
 
 from causeway.errors import LabBroken
-from causeway.lab import clock, filesystems
-from causeway.lab.channels import read_channel
+from causeway.lab import clock, dirt, filesystems
 from causeway.lab.lab import Lab
+from causeway.lab.probes.channels import read_channel
 from causeway.process import run_all
 
 
 def status(lab: Lab) -> dict[str, Any]:
-    """The lab's state as other tools read it (README, "Interfaces")."""
+    """The lab's state as other tools read it (docs/commands.md, "JSON")."""
     devices = _devices(lab)
     return {
         "lab": lab.site.name,
         "lab_host": "uml" if clock.is_uml() else "native",
         "clock": clock.name(),
+        "not_restored": dirt.left(lab),
         "nodes": [
             {"name": name, "cluster": node.cluster, "role": node.role, "state": lab.state(name)}
             for name, node in lab.site.nodes.items()
@@ -26,7 +27,7 @@ def status(lab: Lab) -> dict[str, Any]:
                 "a": str(cable.a),
                 "b": str(cable.b),
                 "network": cable.network,
-                "rate_mbit": lab.site.topology.networks[cable.network].rate_mbit,
+                "rate_mbit": cable.both_ways,
                 "mtu": devices.get(str(cable.a), {}).get("mtu"),
                 "up": all(_carrier(devices.get(str(end))) for end in cable.ends),
             }
@@ -37,9 +38,9 @@ def status(lab: Lab) -> dict[str, Any]:
             {
                 "name": name,
                 "owner": filesystem.owner,
-                "servers": filesystem.servers,
+                "servers": lab.site.servers(name),
                 "mount_point": filesystem.mount_point,
-                "mounted_on": filesystems.mounted_on(lab, filesystem.mount_point),
+                "mounted_on": filesystems.mounted_on(lab, name),
             }
             for name, filesystem in lab.site.topology.filesystems.items()
         ],

@@ -1,37 +1,46 @@
-"""The topology file's form: one class a thing of the file, no logic beyond the form of a value."""
+"""The sections of a site's file: one class a thing of the file, no logic beyond the form of a value."""
 
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StringConstraints
+from pydantic import BeforeValidator, Field, StrictInt
 
-#: As the kernel's dev_valid_name(): at most IFNAMSIZ - 1 characters.
-Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9._-]{0,14}$")]
-NodeName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$")]
-HostName = NodeName
-#: NODE:DEVICE, as containerlab writes a link's end.
-EndPoint = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[A-Za-z][A-Za-z0-9._-]{0,14}$")]
-FilesystemName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
-Block = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,31}$")]
-RateMbit = Annotated[StrictInt, Field(ge=1, le=100_000)]
-Mtu = Annotated[StrictInt, Field(ge=1280, le=9216)]
+from causeway.model.thing import (
+    Device,
+    EndPoint,
+    HostName,
+    Lid,
+    MountPoint,
+    Mtu,
+    Rate,
+    RateMbit,
+    Sysctl,
+    Thing,
+    Word,
+    listed,
+)
 
-#: What the transmit side of a Linux bond can hash by (bonding.rst, xmit_hash_policy).
-LINUX_POLICIES = ("layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac")
+#: What the transmit side of a Linux bond can hash by (bonding.rst, xmit_hash_policy) such that it can be computed.
+LINUX_POLICIES = ("layer2", "layer2+3", "layer3+4", "vlan+srcmac")
+#: The others: in encap3+4 the random number counts that the kernel gave the sending socket, which no frame shows,
+#: and both look into tunnels, of which the plan knows nothing.
+INCOMPUTABLE_POLICIES = ("encap2+3", "encap3+4")
 #: What an Open vSwitch bond can do (ovs-vswitchd.conf.db(5), bond_mode).
 OVS_POLICIES = ("balance-tcp", "balance-slb")
-
-Role = Literal["server", "compute", "service", "frontend", "ion", "switch", "router"]
-
-
-class Thing(BaseModel):
-    """A frozen part of a topology that knows no other keys than its own."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+#: An AIX EtherChannel's hash_mode (Redpaper, "Setting up EtherChannel on the AIX 5L NSD servers").
+AIX_POLICIES = ("default", "src_dst_port", "src_port", "dst_port")
+#: A Catalyst's distribution, in the words of its command (Redpaper, "EtherChannel on Cisco").
+CISCO_POLICIES = (
+    *("mac source", "mac destination", "mac both"),
+    *("ip source", "ip destination", "ip both"),
+    *("session source", "session destination", "session both"),
+)
+#: How the ends of a channel agree on its members: by LACP, or not at all.
+Protocol = Literal["lacp", "static"]
 
 
 class Network(Thing):
-    """One layer-2 network. `rate_mbit` is the wire rate of each of its links."""
+    """One layer-2 network. `rate_mbit` is the wire rate of those of its links that have no rate of their own."""
 
     subnet: IPv4Network
     rate_mbit: RateMbit = 1000
@@ -39,148 +48,115 @@ class Network(Thing):
 
 
 class Cluster(Thing):
-    """A cluster of one administration: it owns filesystems or is a client of another's."""
+    """A cluster of one administration. It owns the filesystems that say so, and mounts what `mounts` names.
 
-    kind: Literal["owning", "client"]
+    `administrator` is the node that its administrator works on, `dns` and `ntp` are the nodes that answer its nodes'
+    questions for names and time; `known_by` is the network by whose addresses its daemons know each other (default:
+    that of each node's first interface). `sysctl` are kernel tunables of its nodes.
+    """
+
+    administrator: str | None = None
+    known_by: str | None = None
+    dns: str | None = None
+    ntp: str | None = None
+    mounts: list[str] = []
+    sysctl: Sysctl = {}
 
 
 class Interface(Thing):
-    """A node's leg in a network; `names` are its host names, the first is the canonical one."""
+    """A node's leg in a network; `names` are its host names, the first is the canonical one.
+
+    `lid` is its number in a fabric that forwards by tables made beforehand (a node with `forwarding: static`).
+    """
 
     network: str
     address: IPv4Address
     names: list[HostName] = []
     mtu: Mtu | None = None
+    lid: Lid | None = None
 
 
 class Route(Thing):
-    """A static route: `to` is a network's name or one host address, `via` a gateway's address."""
+    """A static route. `to` is a network's name, a host, a prefix or `default`; `via` are its gateways.
 
-    to: Annotated[IPv4Address | str, Field(union_mode="left_to_right")]
-    via: IPv4Address
+    In the file one gateway may stand alone; several share what is sent (ECMP). Of several routes to one destination
+    the one with the smallest `metric` counts. `mtu` is the path's, `src` the address that packets come from.
+    """
+
+    to: Annotated[IPv4Address | IPv4Network | str, Field(union_mode="left_to_right")]
+    via: Annotated[
+        list[IPv4Address],
+        Field(min_length=1, max_length=64),
+        BeforeValidator(
+            listed,
+            json_schema_input_type=IPv4Address | Annotated[list[IPv4Address], Field(min_length=1, max_length=64)],
+        ),
+    ]
+    metric: Annotated[StrictInt, Field(ge=0, le=0xFFFFFFFF)] = 0
+    mtu: Mtu | None = None
+    src: IPv4Address | None = None
 
 
 class Node(Thing):
-    """A host, a switch (`switch` names the network that it switches) or both in one."""
+    """A host, a switch (`switch` names the network that it switches) or both in one.
 
-    role: Role
-    cluster: str | None = None
-    switch: str | None = None
-    interfaces: dict[Device, Interface] = {}
-    routes: list[Route] = []
-
-
-class Location(Thing):
-    """Where I/O nodes sit: every node card of these racks has one at each of these connectors."""
-
-    racks: list[Annotated[str, StringConstraints(pattern=r"^R[0-9A-F]{2}$")]]
-    connectors: list[Annotated[StrictInt, Field(ge=1, le=4)]]
-
-
-class IoNodes(Thing):
-    """The pool of diskless I/O nodes, named by location code (Redpaper, "IP names and addresses").
-
-    `blocks` are the sets that are booted together: name -> pattern of location codes as a shell has them;
-    `booted` is the block that `causeway up` allocates.
+    What it can do is said by the other keys; `role` is for the drawing. With `forwards` it sends on what is not for
+    itself. A switch learns who is where, or has its tables made beforehand (`static`).
     """
 
-    count: Annotated[StrictInt, Field(ge=1)]
-    first: str
-    cluster: str
-    network: str
-    switch: str
-    addresses_from: IPv4Address
-    locations: list[Location]
-    blocks: dict[Block, str]
-    booted: str
+    role: Word
+    cluster: str | None = None
+    switch: str | None = None
+    forwarding: Literal["learning", "static"] = "learning"
+    forwards: bool = False
+    interfaces: dict[Device, Interface] = {}
     routes: list[Route] = []
+    sysctl: Sysctl = {}
 
 
 class Link(Thing):
-    """One cable."""
+    """One cable. `rate_mbit` is its wire's, in place of its network's."""
 
     ends: Annotated[list[EndPoint], Field(min_length=2, max_length=2)]
+    rate_mbit: Rate | None = None
 
 
 class ChannelEnd(Thing):
-    """One end of a channel: its bond, the members in the order of the cables, and how it sends."""
+    """One end of a channel: its bond, the members in the order of the cables, and how it sends.
+
+    A host may send by a policy of Linux or of AIX, a switch by one of Open vSwitch or of Cisco. With `protocol` static
+    nothing is agreed with the other end: balance-xor, AIX's mode standard, Cisco's mode on.
+    """
 
     node: str
     name: Device
     members: list[Device]
     hash_policy: str
+    protocol: Protocol = "lacp"
 
 
 class Channel(Thing):
-    """A link aggregation (IEEE 802.3ad with LACP) between two nodes; member i is wired to member i."""
+    """A link aggregation (IEEE 802.3ad) between two nodes; member i is wired to member i.
+
+    `rate_mbit` is that of each member's cable, in place of its network's.
+    """
 
     ends: Annotated[list[ChannelEnd], Field(min_length=2, max_length=2)]
     lacp_rate: Literal["slow", "fast"] = "fast"
-
-
-class Dns(Thing):
-    """Who answers for the site's zones, forward and reverse, to the nodes of one cluster."""
-
-    server: str
-    cluster: str
-
-
-class Ntp(Thing):
-    """Who gives the time to the other nodes of one cluster."""
-
-    server: str
-    cluster: str
-
-
-class Boot(Thing):
-    """The service node that the I/O nodes boot from, and what it can do.
-
-    `nfs_threads` are its NFS server's, `lease_s` is the time for which it lends an address by DHCP (seconds),
-    and `var_mib` the room for all nodes' own /var under /bgl/gpfsvar (MiB).
-    """
-
-    server: str
-    nfs_threads: Annotated[StrictInt, Field(ge=1, le=512)] = 8
-    lease_s: Annotated[StrictInt, Field(ge=120)] = 3600
-    var_mib: Annotated[StrictInt, Field(ge=1)] = 64
+    rate_mbit: Rate | None = None
 
 
 class Filesystem(Thing):
-    """A parallel filesystem: stripes over the disks of its servers, so that one of four may be missing.
+    """A parallel filesystem of one cluster. `servers` are nodes of it, or pools' names for all their nodes.
 
-    `size_mib` is what its users can store. Disks are as fast as memory: the network is what bounds.
+    `layout` stripe: each file is spread over all servers, of which `parity` may be missing; whole: each file is on
+    one of them. `size_mib` is what its users can store. Disks are as fast as memory: the network is what bounds.
     """
 
+    driver: Literal["gluster"] = "gluster"
     owner: str
-    servers: Annotated[list[str], Field(min_length=4, max_length=4)]
-    size_mib: Annotated[StrictInt, Field(ge=16)]
-    mount_point: Annotated[str, StringConstraints(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$")]
-
-    @property
-    def brick_mib(self) -> int:
-        """What each server's disk holds: a third, as a fourth of all is parity."""
-        return -(-self.size_mib // (len(self.servers) - 1))
-
-
-class Services(Thing):
-    """The site's network services and kernel tunables ("TCP/IP tuning")."""
-
-    dns: list[Dns] = []
-    ntp: Ntp | None = None
-    boot: Boot | None = None
-    sysctl: dict[str, StrictInt | str] = {}
-
-
-class Topology(Thing):
-    """A whole site."""
-
-    lab: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
-    domain: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
-    networks: dict[str, Network]
-    clusters: dict[str, Cluster]
-    nodes: dict[NodeName, Node]
-    io_nodes: IoNodes | None = None
-    links: list[Link] = []
-    channels: list[Channel] = []
-    filesystems: dict[FilesystemName, Filesystem] = {}
-    services: Services = Services()
+    servers: Annotated[list[str], Field(min_length=1)]
+    layout: Literal["stripe", "whole"] = "stripe"
+    parity: Annotated[StrictInt, Field(ge=0, default_factory=lambda known: int(known.get("layout") == "stripe"))]
+    size_mib: Annotated[StrictInt, Field(ge=16, le=10**6)]
+    mount_point: MountPoint

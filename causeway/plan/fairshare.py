@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 #: Ethernet header; what Linux interface counters count besides the IP packet.
 _ETHERNET_HEADER = 14
 #: Preamble and start of frame 8, header 14, check sequence 4, gap between frames 12.
-_WIRE_OVERHEAD = 38
+WIRE_OVERHEAD = 38
 #: IPv4 header 20, TCP header 20, timestamps option 12.
 _TCP_IP_HEADERS = 52
 
@@ -52,7 +52,7 @@ def tcp_goodput_mbit(rate_mbit: float, mtu: int) -> float:
     941.482 at 1000 Mbit/s and MTU 1500, 990.04 at MTU 9000.
     Source: Redpaper, "TCP/IP performance tests" (Single-stream performance), which names both numbers.
     """
-    return rate_mbit * (mtu - _TCP_IP_HEADERS) / (mtu + _WIRE_OVERHEAD)
+    return rate_mbit * (mtu - _TCP_IP_HEADERS) / (mtu + WIRE_OVERHEAD)
 
 
 def counted_bytes(payload_bytes: int, mtu: int) -> int:

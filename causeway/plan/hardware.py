@@ -2,7 +2,8 @@
 
 from hashlib import sha256
 
-from causeway.model.site import Port, Site
+from causeway.model.site import Site
+from causeway.model.thing import Port
 
 
 def mac_address(site: Site, port: Port) -> str:

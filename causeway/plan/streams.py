@@ -1,14 +1,17 @@
 """Which cables a set of TCP streams takes, and how fast each must be: computed, before it is measured."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
-from causeway.model.site import Port, Site
+from causeway.model.site import Site
+from causeway.model.thing import Port
+from causeway.model.topology import OVS_POLICIES
 from causeway.plan.fairshare import fair_share, tcp_goodput_mbit
 from causeway.plan.hardware import mac_address
-from causeway.plan.hashing import Flow, bond_member, slb_member
-from causeway.plan.paths import DirectedCable, Hop, Segment, link_rate_mbit, path
+from causeway.plan.hashing import Flow, member_for
+from causeway.plan.paths import DirectedCable, Hop, Segment, Ways
 
 
 @dataclass(frozen=True)
@@ -51,23 +54,29 @@ def expect(
     streams: Sequence[StreamEnds],
     switch_choices: SwitchChoices | None = None,
     policies: Mapping[str, str] | None = None,
+    ways: Ways | None = None,
 ) -> Expected:
     """Cables from the topology, the routes and the hash policies; rates as max-min fair shares of the wire.
 
-    The member of a Linux end, and of an OVS end with balance-slb, is computed bit for bit. With balance-tcp OVS
-    hashes with a key of its own, so its member must be given in switch_choices where more than one stream passes
-    it; KeyError names a missing one.
-    policies (node -> policy) holds the hash policies in force where they differ from the topology's.
+    The member of an end is computed bit for bit, but of one with balance-tcp: OVS hashes there with a key of its own,
+    so its member must be given in switch_choices where more than one stream passes it; KeyError names a missing one.
+    policies (node -> policy) holds the hash policies in force where they differ from the topology's; ways are the
+    site's, for who asks often.
     """
+    ways = ways or Ways(site)
+    paths = {stream.label: ways.path(stream.sender, stream.destination[0]).hops for stream in streams}
+    ends = (segment.decided_by for hops in paths.values() for hop in hops for segment in hop.segments)
+    passing = Counter((end.node, end.name) for end in ends if end is not None)
+    alone = {end for end, number in passing.items() if number == 1}
     cables = {
         stream.label: tuple(
-            _cable(site, stream, hop, segment, switch_choices or {}, policies or {}, alone=len(streams) == 1)
-            for hop in path(site, stream.sender, stream.destination[0]).hops
+            _cable(site, stream, hop, segment, switch_choices or {}, policies or {}, alone)
+            for hop in paths[stream.label]
             for segment in hop.segments
         )
         for stream in streams
     }
-    capacity = {str(cable): link_rate_mbit(site, cable.sender) for taken in cables.values() for cable in taken}
+    capacity = {str(cable): site.sends_mbit(cable.sender) for taken in cables.values() for cable in taken}
     wanted = {label: [str(cable) for cable in taken] for label, taken in cables.items()}
     mtus = {label: min(site.mtu(cable.sender) for cable in taken) for label, taken in cables.items()}
     shares = fair_share(wanted, capacity)
@@ -82,31 +91,21 @@ def _cable(
     segment: Segment,
     switch_choices: SwitchChoices,
     policies: Mapping[str, str],
-    *,
-    alone: bool,
+    alone: Set[tuple[str, str]],
 ) -> DirectedCable:
     end = segment.decided_by
     if end is None:
         return segment.cables[0]
-    if site.nodes[end.node].switch is not None:
-        # one stream alone has the same rate on every member
-        known = switch_choices.get((stream.label, end.node))
-        if known is None and end.hash_policy == "balance-slb":
-            known = slb_member(mac_address(site, hop.sender), end.members)
-        member = known or (end.members[0] if alone else switch_choices[stream.label, end.node])
-    else:
-        policy = policies.get(end.node, end.hash_policy)
-        member = bond_member(_frame(site, stream, hop), policy, end.members)
+    policy = policies.get(end.node, end.hash_policy)
+    known = switch_choices.get((stream.label, end.node)) if policy in OVS_POLICIES else None
+    if known is None and policy != "balance-tcp":
+        known = member_for(frame_of(site, stream.source, stream.destination, hop), policy, end.members)
+    # a stream that nobody shares the channel with has the same rate on every member
+    member = known or (end.members[0] if (end.node, end.name) in alone else switch_choices[stream.label, end.node])
     return next(cable for cable in segment.cables if cable.sender.device == member)
 
 
-def _frame(site: Site, stream: StreamEnds, hop: Hop) -> Flow:
-    """The stream's frames on a hop: its addresses and ports, and the hop's hardware addresses."""
-    return Flow.tcp(
-        mac_address(site, hop.sender),
-        mac_address(site, hop.receiver),
-        stream.source[0],
-        stream.destination[0],
-        stream.source[1],
-        stream.destination[1],
-    )
+def frame_of(site: Site, source: tuple[IPv4Address, int], destination: tuple[IPv4Address, int], hop: Hop) -> Flow:
+    """A TCP connection's frames on a hop: its addresses and ports, and the hop's hardware addresses."""
+    macs = mac_address(site, hop.sender), mac_address(site, hop.receiver)
+    return Flow.tcp(*macs, source[0], destination[0], source[1], destination[1])

@@ -22,7 +22,7 @@ class KeyPair:
 
 
 class Secrets:
-    """Host and root keys. All I/O nodes share one of each, every other node has its own.
+    """Host and root keys. Diskless nodes of one pool share one of each, every other node has its own.
 
     Source: Redpaper, "SSH setup for the IONs": "we treat all IONs as identical".
     """
@@ -34,4 +34,6 @@ class Secrets:
 
     @staticmethod
     def owner(site: Site, node: str) -> str:
-        return "ion" if site.nodes[node].role == "ion" else node
+        """Whose keys a node has: its own, or its pool's."""
+        pool = site.pool_name(node)
+        return pool if pool in site.boot_pools() and pool is not None else node

@@ -31,10 +31,11 @@ def other_clock(run: Run, runs: Path) -> dict[str, Beside]:
         if wanted <= found.keys():
             break
         try:
-            other = from_json(json.loads(file.read_text(encoding="utf-8")))
-        except ValueError:  # of an older Causeway, or half written; what it says may mean another thing today
-            continue
-        if other.clock == run.clock or other.lab != run.lab:
+            report = json.loads(file.read_text(encoding="utf-8"))
+            if report["clock"] == run.clock or report["lab"] != run.lab:  # most are of the same clock
+                continue
+            other = from_json(report)
+        except (ValueError, KeyError):  # of an older Causeway, or half written; it may mean another thing today
             continue
         for result in other.scenarios:
             if result.name in wanted:

@@ -9,11 +9,29 @@ from causeway.report.result import Run, ScenarioResult, Verdict
 
 _STYLES: dict[Verdict, str] = {"pass": "green", "fail": "bold red", "broken": "bold yellow", "skipped": "dim"}
 
+#: What a row takes beside the name, in columns: the verdict, two times, and enough for words to be read.
+_BESIDE_A_NAME = 56
+
 
 def show(run: Run, console: Console) -> None:
-    """Print each scenario with its verdict, what failed in it, and its wall and virtual seconds; then the sum."""
+    """Print each scenario with its verdict, what failed in it, and its wall and virtual seconds; then the sum.
+
+    A name stands on one line however narrow the terminal is, so that it can be found, copied and typed.
+    """
+    if run.scenarios:
+        longest = max(len(scenario.name) for scenario in run.scenarios)
+        if longest + _BESIDE_A_NAME <= console.width:
+            console.print(_table(run, longest))
+        else:
+            console.print(Text(f"Run {run.id}", "italic"))
+            for scenario in run.scenarios:
+                console.print(_paragraph(scenario))
+    console.print(Text(_sum(run)))
+
+
+def _table(run: Run, name_width: int) -> Table:
     table = Table(title=f"Run {run.id}", title_justify="left", show_lines=run.exit_code != 0)
-    table.add_column("Scenario", overflow="fold")
+    table.add_column("Scenario", no_wrap=True, min_width=name_width)
     table.add_column("Verdict", no_wrap=True)
     table.add_column("Expected and measured", overflow="fold", ratio=1)
     table.add_column("Wall", justify="right", no_wrap=True)
@@ -26,9 +44,14 @@ def show(run: Run, console: Console) -> None:
             wording.seconds(scenario.wall_s),
             wording.seconds(scenario.virtual_s),
         )
-    if run.scenarios:
-        console.print(table)
-    console.print(Text(_sum(run)))
+    return table
+
+
+def _paragraph(scenario: ScenarioResult) -> Text:
+    """What a row of the table has, one below the other."""
+    took = f"{wording.seconds(scenario.wall_s)} wall, {wording.seconds(scenario.virtual_s)} virtual"
+    verdict = (wording.verdict(scenario.verdict), _STYLES[scenario.verdict])
+    return Text.assemble(f"{scenario.name}\n", verdict, f", {took}\n", _findings(scenario), "\n")
 
 
 def _findings(scenario: ScenarioResult) -> str:

@@ -4,19 +4,22 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from causeway.report import wording
 from causeway.report.beside import Beside
 from causeway.report.result import Run, ScenarioResult, is_missing
 
 
-def render(run: Run, beside: Mapping[str, Beside]) -> dict[str, str]:
-    """The pages by their paths in the run's folder. `beside` has, by scenario, what another clock made of it."""
+def render(run: Run, beside: Mapping[str, Beside], drawing: str = "") -> dict[str, str]:
+    """The pages by their paths in the run's folder.
+
+    `beside` has, by scenario, what another clock made of it; `drawing` is an element of HTML that shows the site.
+    """
     environment = _environment()
     overview = environment.get_template("overview.html.j2")
-    found = {
-        "report.html": overview.render(run=run, counts=wording.counts(run), summary=wording.summary(run), beside=beside)
-    }
+    words = {"counts": wording.counts(run), "summary": wording.summary(run)}
+    found = {"report.html": overview.render(run=run, **words, beside=beside, drawing=Markup(drawing))}
     template = environment.get_template("scenario.html.j2")
     for scenario in run.scenarios:
         found[_page_name(scenario)] = template.render(run=run, scenario=scenario, other=beside.get(scenario.name))

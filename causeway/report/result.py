@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from causeway.errors import EXIT_CHECK_FAILED, EXIT_LAB_BROKEN, EXIT_NOTHING_RAN, EXIT_PASSED
+from causeway.errors import EXIT_CHECK_FAILED, EXIT_INTERRUPTED, EXIT_LAB_BROKEN, EXIT_NOTHING_RAN, EXIT_PASSED
 
-Phase = Literal["Healthy", "Perturb", "Observe", "Judge", "Contrast", "Restore"]
+Phase = Literal["Arrange", "Healthy", "Perturb", "Observe", "Judge", "Contrast", "Restore"]
 Verdict = Literal["pass", "fail", "broken", "skipped"]
 Value = float | int | str
 
@@ -20,7 +20,8 @@ class Comparison:
 
     `expected` and `measured` are in `unit`; `measured` is None (or NaN) where the measurement gave nothing.
     `tolerance` is the part of `expected` that `measured` may be off by: 0.01 is 1 %, 0 asks for equality.
-    `why` gives the reason for the tolerance, or for the expected value.
+    `why` gives the reason for the tolerance, or for the expected value. `repeats` says that every run with this
+    seed measures the very same value; agreement judges runs by it.
     """
 
     what: str
@@ -29,6 +30,7 @@ class Comparison:
     unit: str
     tolerance: float
     why: str = ""
+    repeats: bool = True
 
     @property
     def ok(self) -> bool:
@@ -168,7 +170,7 @@ class Run:
     """One run of some scenarios in a lab.
 
     `started` is the wall's time in ISO form; `fell_behind_s` is by how many seconds a paced lab fell behind
-    the wall, and None with any other clock.
+    the wall, and None with any other clock. `interrupted` says that it was ended before all had been played.
     """
 
     id: str
@@ -181,6 +183,7 @@ class Run:
     virtual_s: float
     fell_behind_s: float | None
     scenarios: list[ScenarioResult]
+    interrupted: bool = False
 
     def count(self, verdict: Verdict) -> int:
         """How many scenarios ended with this verdict."""
@@ -188,7 +191,9 @@ class Run:
 
     @property
     def exit_code(self) -> int:
-        """The tool's exit code: 3 any broken, else 1 any failed, else 4 when nothing ran, else 0."""
+        """The tool's exit code: 130 interrupted, else 3 any broken, else 1 any failed, else 4 nothing ran, else 0."""
+        if self.interrupted:
+            return EXIT_INTERRUPTED
         if self.count("broken"):
             return EXIT_LAB_BROKEN
         if self.count("fail"):

@@ -72,5 +72,6 @@ def counts(run: Run) -> list[tuple[Verdict, int]]:
 
 
 def summary(run: Run) -> str:
-    """The run's verdicts in a few words."""
-    return ", ".join(f"{count} {WORDS[name]}" for name, count in counts(run)) or "nothing ran"
+    """The run's verdicts in a few words, and whether it came to its end."""
+    said = ", ".join(f"{count} {WORDS[name]}" for name, count in counts(run)) or "nothing ran"
+    return f"interrupted: {said}" if run.interrupted else said

@@ -17,15 +17,17 @@ import pytest
 import yaml
 
 from causeway.model.load import load_site
-from causeway.model.site import Port, Site
+from causeway.model.site import Site
+from causeway.model.thing import Port
 from causeway.plan.hardware import mac_address
-from causeway.render.files import render
+from causeway.render.filesystems.gluster import disk_mib
 from causeway.render.secrets import Secrets
+from causeway.render.site import render
 from causeway.render.text import Files
 
 REPO = Path(__file__).parents[2]
 GOLDEN = REPO / "tests/golden/jubl"
-TOPOLOGY = REPO / "topologies/jubl.yaml"
+TOPOLOGY = REPO / "topologies/jubl/site.yaml"
 ION = "R00-M0-NC-3"
 #: What the I/O nodes get from SN: the site's own tree, the start scripts in it, and the boot image's files.
 DIST = "nodes/SN/bgl/dist"
@@ -68,8 +70,8 @@ EXACT = [
 ]
 
 
-def rendered(io_nodes: int | None = None, topology: Path = TOPOLOGY) -> tuple[Site, Files]:
-    site = load_site(topology, io_nodes)
+def rendered(io: int | None = None, topology: Path = TOPOLOGY) -> tuple[Site, Files]:
+    site = load_site(topology, None if io is None else {"io": io})
     return site, render(site, Secrets(site))
 
 
@@ -90,7 +92,7 @@ def containerlab(site: Site, files: Files) -> dict[str, Any]:
 
 def of(site: Site, name: str, path: str) -> str:
     """Where a file of a node of a cluster is rendered: an I/O node's is the one that all of them get from SN."""
-    return f"{DIST}/{path}" if site.nodes[name].role == "ion" else f"nodes/{name}/{path}"
+    return f"{DIST}/{path}" if name in site.diskless() else f"nodes/{name}/{path}"
 
 
 def clustered(site: Site) -> dict[str, str]:
@@ -119,7 +121,7 @@ def test_rendered_text_is_the_golden_text(path: str, jubl: tuple[Site, Files]) -
 
 def test_an_io_nodes_own_tree_is_only_its_ports(full: tuple[Site, Files]) -> None:
     site, files = full
-    ions = [name for name, node in site.nodes.items() if node.role == "ion"]
+    ions = site.diskless()
     trees = tuple(f"nodes/{name}/" for name in ions)
     assert [path for path in files if path.startswith(trees)] == [f"nodes/{name}/ports" for name in ions]
 
@@ -188,7 +190,7 @@ def test_every_address_of_288_io_nodes_is_one_nodes_own_and_inside_its_network(
     addresses = [leg.address for leg in legs]
     assert len(set(addresses)) == len(addresses)
     assert all(leg.address in site.topology.networks[leg.network].subnet for leg in legs)
-    ions = [n.interfaces["eth0"].address for n in site.nodes.values() if n.role == "ion"]
+    ions = [site.nodes[name].interfaces["eth0"].address for name in site.diskless()]
     assert min(ions) == IPv4Address("10.2.64.33")
     assert not {int(address) & 0xFF for address in ions} & {0, 255}
 
@@ -261,7 +263,7 @@ def test_each_node_asks_its_own_clusters_name_server(full: tuple[Site, Files]) -
     site, files = full
     address = {"JUMP": "10.1.33.202", "JUBL": "10.2.64.220"}  # nsd01f, SN-b
     for name, cluster in clustered(site).items():
-        ion = site.nodes[name].role == "ion"
+        ion = name in site.diskless()
         text = files[f"{SCRIPTS}/S14etc_resolv_conf" if ion else f"nodes/{name}/etc/resolv.conf"].text
         assert re.findall(r"\bnameserver ([\d.]+)", text) == [address[cluster]], name
 
@@ -298,7 +300,7 @@ def test_hosts_says_the_same_as_dns(full: tuple[Site, Files]) -> None:
 
 def test_all_io_nodes_share_one_host_key_and_others_have_their_own(full: tuple[Site, Files]) -> None:
     site, files = full
-    hosts = [name for name in clustered(site) if site.nodes[name].role != "ion"]
+    hosts = [name for name in clustered(site) if name not in site.diskless()]
     for key in PRIVATE_KEYS:
         others = [files[f"nodes/{name}/{key}"].text for name in hosts]
         assert len({*others, files[f"{DIST}/{key}"].text}) == len(hosts) + 1
@@ -393,7 +395,8 @@ def test_one_key_makes_every_part_of_the_io_network_jumbo_and_of_the_others_none
         f"interface {name}:{device}"
         for name, node in site.nodes.items()
         for device, leg in node.interfaces.items()
-        if leg.network == "b" and node.role != "ion"  # which has the MTU of its port, and no file that says another
+        if leg.network == "b"
+        and name not in site.diskless()  # which has the MTU of its port, and no file that says another
     }
     jumbo = {*ports, *legs, "switch zam870:br-b"}
     assert len(ports) == 2 * (1 + 20 + 8)
@@ -418,11 +421,11 @@ def test_each_server_has_a_disk_for_each_filesystem_and_every_node_the_daemons_p
     filesystems = site.topology.filesystems
     assert filesystems
     tables = {path for path in files if path.endswith("/etc/fstab") and path.startswith("nodes/nsd")}
-    assert tables == {f"nodes/{server}/etc/fstab" for f in filesystems.values() for server in f.servers}
+    assert tables == {f"nodes/{server}/etc/fstab" for name in filesystems for server in site.servers(name)}
     for path in tables:
         disks = [line.split() for line in files[path].text.splitlines() if not line.startswith("#")]
         assert [disk[1:4] for disk in disks] == [
-            [f"/disks/{name}", "tmpfs", f"size={f.brick_mib}m,x-mount.mkdir"] for name, f in filesystems.items()
+            [f"/disks/{name}", "tmpfs", f"size={disk_mib(f, 4)}m,x-mount.mkdir"] for name, f in filesystems.items()
         ]
     daemons = {path for path in files if path.endswith("etc/glusterfs/glusterd.vol")}
     assert daemons == {of(site, name, "etc/glusterfs/glusterd.vol") for name in clustered(site)}
@@ -430,17 +433,24 @@ def test_each_server_has_a_disk_for_each_filesystem_and_every_node_the_daemons_p
 
 
 def test_three_of_four_disks_hold_what_users_can_store(jubl: tuple[Site, Files]) -> None:
-    sizes = {name: (f.size_mib, f.brick_mib) for name, f in jubl[0].topology.filesystems.items()}
+    sizes = {name: (f.size_mib, disk_mib(f, 4)) for name, f in jubl[0].topology.filesystems.items()}
     assert sizes == {"home1": (1536, 512), "work": (6144, 2048)}
     work = jubl[0].topology.filesystems["work"]
-    assert [work.model_copy(update={"size_mib": size}).brick_mib for size in (16, 17, 18, 19)] == [6, 6, 6, 7]
+    assert [disk_mib(work.model_copy(update={"size_mib": size}), 4) for size in (16, 17, 18, 19)] == [6, 6, 6, 7]
+    assert [disk_mib(work.model_copy(update={"parity": p}), n) for n, p in ((3, 1), (5, 2), (6, 2))] == [
+        3072,
+        2048,
+        1536,
+    ]
+    whole = work.model_copy(update={"layout": "whole", "parity": 0})
+    assert [disk_mib(whole, n) for n in (1, 2, 4)] == [6144, 3072, 1536]
 
 
 def test_a_site_without_filesystems_has_neither_disks_nor_daemons(tmp_path: Path, jubl: tuple[Site, Files]) -> None:
     file = tmp_path / "site.yaml"
     text = TOPOLOGY.read_text()
-    begin, end = text.index("filesystems:\n"), text.index("services:\n")
-    file.write_text(text[:begin] + text[end:])
+    begin, end = text.index("filesystems:\n"), text.index("sysctl:\n")
+    file.write_text((text[:begin] + text[end:]).replace(", mounts: [home1, work]", ""))
     _, files = rendered(topology=file)
     gone = {path for path in jubl[1] if "glusterfs" in path} | {f"nodes/nsd0{n}/etc/fstab" for n in (1, 2, 3, 4)}
     assert jubl[1].keys() - files.keys() == gone
@@ -469,14 +479,14 @@ def back_to_back(folder: Path) -> Path:
 
 def test_addresses_end_before_a_small_networks_broadcast_address(tmp_path: Path) -> None:
     file = tmp_path / "site.yaml"
-    text = TOPOLOGY.read_text().replace("subnet: 10.2.64.0/22", "subnet: 10.2.64.192/27")
+    text = (REPO / "tests/golden/by_hand.yaml").read_text().replace("subnet: 10.2.64.0/22", "subnet: 10.2.64.192/27")
     text = text.replace("10.2.64.1,", "10.2.64.193,").replace("via: 10.2.64.1}", "via: 10.2.64.193}")
     text = text.replace("addresses_from: 10.2.64.33", "addresses_from: 10.2.64.215")
     text = text.replace("first: R00-M0-NC-3", "first: R00-M0-N0-3").replace("R000_NCDEF_FAT\n", "R000_N0123\n")
     file.write_text(text)
-    ions = [node for node in load_site(file, 6).nodes.values() if node.role == "ion"]
+    site = load_site(file, {"io": 6})
     # SN and FEN have 220 and 221
-    last_octets = [int(node.interfaces["eth0"].address) & 0xFF for node in ions]
+    last_octets = [int(site.known_by(name).address) & 0xFF for name in site.diskless()]
     assert last_octets == [215, 216, 217, 218, 219, 222]
 
 
@@ -485,7 +495,7 @@ def test_each_io_node_is_known_by_its_adapter_and_gets_its_own_address_and_name(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     site, files = request.getfixturevalue(which)
-    ions = {name: node.interfaces["eth0"].address for name, node in site.nodes.items() if node.role == "ion"}
+    ions = {name: site.nodes[name].interfaces["eth0"].address for name in site.diskless()}
     assert files["nodes/SN/etc/bgl/ionodes"].text.splitlines() == [
         f"{mac_address(site, Port(name, 'eth0'))},{address},{name}" for name, address in ions.items()
     ]
@@ -504,7 +514,7 @@ def test_service_node_and_io_nodes_share_power_lines_and_consoles_and_have_what_
         own: dict[str, Any] = {"binds": [f"nodes/{name}:/site:ro"], "labels": {"role": node.role}}
         if name == "SN":
             own["binds"] += ["service:/service", "/opt/bglOS/usr:/bglOS/usr:ro"]
-        if node.role == "ion":
+        if name in site.diskless():
             own["binds"] += ["service:/service"]
             own |= {"image": "causeway/ionode:latest", "cmd": "/hardware/start"}
         assert nodes[name] == own
@@ -519,7 +529,7 @@ def test_a_site_without_io_nodes_has_nothing_to_boot_from(tmp_path: Path) -> Non
 
 def test_each_block_of_the_shipped_site_has_its_line(jubl: tuple[Site, Files]) -> None:
     site, files = jubl
-    pool = site.topology.io_nodes
+    pool = site.boot_pool()
     assert pool is not None
     lines = files["nodes/SN/etc/bgl/blocks"].text.splitlines()
     assert [tuple(line.split("\t")) for line in lines if not line.startswith("#")] == list(pool.blocks.items())

@@ -1,10 +1,10 @@
-"""Labs for the tests: one in paced time that stays up for all of them, one for all plays, and a test's own."""
+"""Labs for the tests: one in paced time that stays up for all of them, three in virtual time that play what they can,
+and a test's own."""
 
 import json
 import os
-import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,18 @@ import pytest
 
 REPO = Path(__file__).resolve().parents[2]
 CAUSEWAY = REPO / "bin" / "causeway"
-JUBL = REPO / "topologies" / "jubl.yaml"
 PLAYS = Path(__file__).parent / "plays"
+#: The scenarios that jubl cannot cast, and xe can.
+XE_ALONE = ("tree_b_eff", "tree_groups", "tree_pairs", "tree_ping_pong", "two_transports")
+
+
+#: The fixtures that play all there is; make lab-test runs their tests beside the others.
+PLAY_ALL = {"on_jubl", "on_small", "on_xe"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if PLAY_ALL & set(item.fixturenames):  # type: ignore[attr-defined]
+        item.add_marker("plays_all")
 
 
 @dataclass(frozen=True)
@@ -58,40 +68,56 @@ class Tool:
         return str(row["stdout"])
 
 
-def without_filesystems(folder: Path, name: str = "jubl", **changes: str) -> str:
-    """A topology file of jubl that comes up in a third of the time, with changes of its text (mtu="9000")."""
-    text = JUBL.read_text().replace("lab: jubl", f"lab: {name}")
-    text = re.sub(r"^filesystems:\n(?:  .*\n)+", "", text, flags=re.MULTILINE)
-    for key, value in changes.items():
-        text = re.sub(rf"{key}: \d+", f"{key}: {value}", text)
-    file = folder / f"{name}.yaml"
-    file.write_text(text)
-    return str(file)
-
-
 @dataclass(frozen=True)
 class Played:
-    """What the plays found, by their names, and the folder in which it is kept."""
+    """A run of scenarios and plays, and the folder in which it is kept."""
 
-    results: dict[str, Any]
-    runs: Path
+    tool: Tool
+    run: Any
+
+    def result(self, name: str) -> dict[str, Any]:
+        (found,) = (result for result in self.run["scenarios"] if result["name"] == name)
+        return dict(found)
 
     def passed(self, name: str) -> dict[str, Any]:
         """A play's result, which must be a pass."""
-        found: dict[str, Any] = self.results[name]
+        found = self.result(name)
         assert found["verdict"] == "pass", (found["why"], [c for c in found["comparisons"] if not c["ok"]])
         return found
 
 
-@pytest.fixture(scope="session")
-def plays(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Every play, in one lab in virtual time."""
-    tool = Tool(tmp_path_factory.mktemp("plays"))
-    names = ("trust", "integrity", "every_fault", "block_life")
-    files = [str(PLAYS / f"{name}.py") for name in names]
-    done = tool("run", *files, "--clock", "virtual", "--lab", "jubl", "--json", timeout_s=3600)
+def shipped() -> list[str]:
+    """The scenarios that are shipped."""
+    return sorted(file.stem for file in (REPO / "scenarios").glob("*.py"))
+
+
+def play(folder: Path, site: str, scenarios: Sequence[str], *plays: str) -> Played:
+    """Scenarios, then these plays, on a site in virtual time; whatever comes of it is a test's matter."""
+    tool = Tool(folder)
+    files = [str(PLAYS / f"{name}.py") for name in plays]
+    words = ["--lab", site, "--clock", "virtual", "--seed", "1", "--json"]
+    done = tool("run", *scenarios, *files, *words, timeout_s=5400)
     assert done.stdout, done.stderr
-    return Played({result["name"]: result for result in json.loads(done.stdout)["scenarios"]}, tool.folder / "runs")
+    return Played(tool, json.loads(done.stdout))
+
+
+@pytest.fixture(scope="session")
+def on_jubl(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """Everything, in one lab; last what boots its nodes anew again and again."""
+    plays = ("as_drawn", "trust", "integrity", "every_fault", "block_life")
+    return play(tmp_path_factory.mktemp("jubl"), "jubl", shipped(), *plays)
+
+
+@pytest.fixture(scope="session")
+def on_small(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """Everything that a site can play that has neither filesystems nor diskless nodes."""
+    return play(tmp_path_factory.mktemp("small"), "small", shipped(), "as_drawn")
+
+
+@pytest.fixture(scope="session")
+def on_xe(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """What takes a tree of switches, or two networks to one filesystem."""
+    return play(tmp_path_factory.mktemp("xe"), "xe", XE_ALONE, "as_drawn")
 
 
 @pytest.fixture(scope="session")

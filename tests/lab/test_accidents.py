@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import Tool, without_filesystems
+from conftest import Tool
 
-from causeway.lab.wait import until
+from causeway.wait import until
 
 
 def leftovers(tool: Tool) -> list[str]:
@@ -56,7 +56,7 @@ def mounts_and_loops() -> str:
 )
 def test_sigkill_of_the_tool_and_then_down_leaves_nothing(tool: Tool, words: tuple[str, ...], sign: str) -> None:
     before = mounts_and_loops()
-    running = tool.start(*words, without_filesystems(tool.folder), "--io-nodes", "2")
+    running = tool.start(*words, "small")
     read_until(running, sign)
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
@@ -66,7 +66,7 @@ def test_sigkill_of_the_tool_and_then_down_leaves_nothing(tool: Tool, words: tup
 
 
 def test_a_run_that_is_killed_takes_its_lab_host_with_it(tool: Tool) -> None:
-    running = tool.start("run", "single_stream", "--lab", "jubl", "--io-nodes", "2")
+    running = tool.start("run", "single_stream", "--lab", "small")
     read_until(running, "deploying")
     os.kill(running.pid, signal.SIGKILL)
     running.wait()
@@ -81,8 +81,8 @@ def test_down_twice_is_fine_and_so_is_down_without_a_lab(tool: Tool) -> None:
 
 
 def test_a_killed_launcher_ends_its_kernel_and_down_clears_the_rest(tool: Tool) -> None:
-    assert tool("up", without_filesystems(tool.folder), "--io-nodes", "1", "--quiet").returncode == 0
-    os.kill(int((tool.folder / "state" / "jubl" / "launcher").read_text()), signal.SIGKILL)
+    assert tool("up", "small", "--quiet").returncode == 0
+    os.kill(int((tool.folder / "state" / "small" / "launcher").read_text()), signal.SIGKILL)
     until("no kernel runs", lambda: " ".join(kernels(tool)), deadline_s=10)
     assert not kernels(tool)
     assert tool("status").returncode == 2
@@ -91,20 +91,69 @@ def test_a_killed_launcher_ends_its_kernel_and_down_clears_the_rest(tool: Tool) 
 
 
 def test_an_interrupt_during_up_cleans_up_by_itself(tool: Tool) -> None:
-    running = tool.start("up", "--io-nodes", "1")
+    running = tool.start("up", "small")
     read_until(running, "creating")
     os.kill(running.pid, signal.SIGINT)
     assert running.wait(timeout=120) != 0
     assert leftovers(tool) == []
 
 
-def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool, tmp_path: Path) -> None:
-    site = without_filesystems(tmp_path, "second")
+def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool) -> None:
     other = Tool(lab.folder)  # the same folders, as one user has them
-    assert other("up", site, "--io-nodes", "1", "--quiet").returncode == 0
+    assert other("up", "small", "--quiet").returncode == 0
     first = json.loads(other("status", "--lab", "jubl", "--json").stdout)
-    second = json.loads(other("status", "--lab", "second", "--json").stdout)
-    assert (len(first["nodes"]), len(second["nodes"])) == (19, 12)
-    assert other("down", "second").returncode == 0
+    second = json.loads(other("status", "--lab", "small", "--json").stdout)
+    assert (len(first["nodes"]), len(second["nodes"])) == (19, 8)
+    look = f"mount -t hostfs -o hostfs={lab.folder}/state/jubl/share none /mnt && ls /mnt"
+    seen = other("exec", "--lab", "small", "quay1", "--", "sh", "-c", look)
+    assert seen.returncode == 2 and "Permission denied" in seen.stderr
+    assert other("down", "small").returncode == 0
     assert {n["state"] for n in lab.json("status", "--json")["nodes"]} == {"up"}
-    assert "second" not in str(leftovers(lab))
+    assert "small" not in str(leftovers(lab))
+
+
+#: Scenarios that pull a cable and wait, and that leave something behind.
+PULLS = (
+    '"""Pull a cable and wait.\n\nClaim: none.\n\nSource: none.\n"""\n'
+    "from causeway.lab.faults import link_down\n"
+    "def play(stage):\n"
+    "    with stage.perturb('a cable is pulled'):\n"
+    "        stage.make(link_down(stage.lab, 'quay1', 'eth2'))\n"
+    "        stage.let_pass(10000, 'somebody may interrupt')\n"
+)
+LEAVES = (
+    '"""Leave something behind.\n\nClaim: none.\n\nSource: none.\n"""\n'
+    "def play(stage):\n"
+    "    stage.defer(lambda: stage.lab.on('quay1', 'false').must(), 'a thing')\n"
+)
+
+
+def test_an_interrupted_run_is_undone_and_reported_and_a_lab_that_is_not_restored_plays_no_more(
+    tool: Tool, tmp_path: Path
+) -> None:
+    def members_carry() -> int:
+        (end,) = (end for end in tool.json("status", "--json")["channels"] if end["node"] == "quay1")
+        return sum(member["up"] for member in end["members"])
+
+    pulls, leaves, latest = tmp_path / "pulls.py", tmp_path / "leaves.py", tmp_path / "runs" / "latest" / "report.json"
+    pulls.write_text(PULLS)
+    leaves.write_text(LEAVES)
+    assert tool("up", "small", "--quiet").returncode == 0
+    for number in (signal.SIGINT, signal.SIGTERM):
+        running = tool.start("run", str(pulls), "single_stream")
+        until("a member is out", members_carry, enough=lambda count: count == 2, deadline_s=120, poll_s=1)
+        os.kill(running.pid, number)
+        assert running.wait(timeout=120) == 130
+        until("all members carry", members_carry, enough=lambda count: count == 3, deadline_s=60, poll_s=1)
+        assert [(s["verdict"], s["why"]) for s in json.loads(latest.read_text())["scenarios"]] == [
+            ("skipped", "interrupted; Perturb: a cable is pulled"),
+            ("skipped", "the run was interrupted before"),
+        ]
+    done = tool("run", str(leaves), "single_stream", "--json")
+    assert done.returncode == 3
+    why = "the lab was not restored"
+    first, second = json.loads(done.stdout)["scenarios"]
+    assert (first["verdict"], first["why"].startswith(f"{why}: a thing: ")) == ("broken", True)
+    assert (second["verdict"], second["why"]) == ("broken", f"{why} after leaves")
+    again = tool("run", "single_stream")
+    assert again.returncode == 2 and "`causeway down small` and `causeway up` make a new one" in again.stderr

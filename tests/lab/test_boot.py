@@ -58,5 +58,5 @@ def test_a_node_without_a_console_is_refused(lab: Tool) -> None:
     assert (done.returncode, "nsd01 has no console" in done.stderr) == (2, True)
 
 
-def test_a_blocks_life(plays: Played) -> None:
-    plays.passed("block_life")
+def test_a_blocks_life(on_jubl: Played) -> None:
+    on_jubl.passed("block_life")

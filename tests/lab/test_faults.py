@@ -8,13 +8,8 @@ from conftest import Played, Tool
 PRIVATE = "PRIVATE KEY"
 
 
-def test_each_fault_shows_and_leaves_nothing_behind(plays: Played) -> None:
-    plays.passed("every_fault")
-
-
-def test_no_private_key_is_in_what_is_kept_of_a_run(plays: Played) -> None:
-    for kept in plays.runs.rglob("*.*"):
-        assert kept.is_dir() or PRIVATE not in kept.read_text(), kept
+def test_each_fault_shows_and_leaves_nothing_behind(on_jubl: Played) -> None:
+    on_jubl.passed("every_fault")
 
 
 def test_what_one_command_injects_another_clears(lab: Tool) -> None:

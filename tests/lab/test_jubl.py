@@ -29,6 +29,13 @@ def test_exec_gives_each_nodes_output_and_exit_code(lab: Tool) -> None:
     assert '"rc": 3' in rows.stdout and '"stdout": "FEN\\n"' in rows.stdout
 
 
+def test_adapters_and_channels_say_their_links_rate(lab: Tool) -> None:
+    for device, rate in (("eth0", 16000), ("eth2", 1000), ("bond0", 4000)):
+        assert f"Speed: {rate}Mb/s\n\tDuplex: Full\n" in lab.on("nsd01", "ethtool", device)
+    assert lab.on("nsd01", "cat", "/proc/net/bonding/bond0").count("Speed: 1000 Mbps\nDuplex: full\n") == 4
+    assert lab.on("R00-M0-NC-3", "cat", "/sys/class/net/eth0/speed") == "1000\n"
+
+
 @pytest.mark.parametrize("node", ["SN", "FEN", "R00-M0-NC-3"])
 def test_client_nodes_have_the_network_route_and_the_four_host_routes(lab: Tool, node: str) -> None:
     routes = lab.on(node, "ip", "route").splitlines()

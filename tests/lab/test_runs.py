@@ -2,31 +2,28 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import REPO, Tool, without_filesystems
-from test_jubl import stream_mbit
+import yaml
+from conftest import REPO, XE_ALONE, Played, Tool, shipped
+
+from tests.sites.played import wrong
+
+#: How a key begins, in PEM.
+PRIVATE = b"PRIVATE KEY"
 
 
-@pytest.fixture(scope="module")
-def tool_and_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tool, Any]:
-    tool = Tool(tmp_path_factory.mktemp("virtual"))
-    done = tool("run", "--clock", "virtual", "--seed", "1", "--json", timeout_s=2700)
-    assert done.stdout, done.stderr
-    return tool, json.loads(done.stdout)  # whatever its verdicts are, which a test of its own judges
-
-
-def test_every_shipped_scenario_passes(tool_and_run: tuple[Tool, Any]) -> None:
-    _, run = tool_and_run
-    shipped = [file.stem for file in sorted((REPO / "scenarios").glob("*.py"))]
-    assert {s["name"]: (s["verdict"], s["why"]) for s in run["scenarios"]} == dict.fromkeys(shipped, ("pass", ""))
+def test_every_shipped_scenario_passes_on_jubl_or_on_xe(on_jubl: Played, on_xe: Played) -> None:
+    run = on_jubl.run
+    verdicts = {s["name"]: s["verdict"] for s in run["scenarios"] if s["name"] in shipped()}
+    assert verdicts == dict.fromkeys(shipped(), "pass") | dict.fromkeys(XE_ALONE, "skipped"), wrong(run, "jubl")
     assert (run["lab"], run["lab_host"], run["clock"], run["seed"]) == ("jubl", "uml", "virtual", 1)
+    for name in (*XE_ALONE, "as_drawn"):
+        on_xe.passed(name)
 
 
-def test_the_report_is_kept_as_json_page_and_junit(tool_and_run: tuple[Tool, Any]) -> None:
-    tool, run = tool_and_run
-    latest = tool.folder / "runs" / "latest"
+def test_the_report_is_kept_as_json_page_and_junit(on_jubl: Played) -> None:
+    run, latest = on_jubl.run, on_jubl.tool.folder / "runs" / "latest"
     assert json.loads((latest / "report.json").read_text()) == run
     pages = {file.stem: file.read_text() for file in (latest / "scenarios").glob("*.html")}
     assert sorted(pages) == sorted(s["name"] for s in run["scenarios"])
@@ -36,11 +33,11 @@ def test_the_report_is_kept_as_json_page_and_junit(tool_and_run: tuple[Tool, Any
     assert "nuttcp" in (latest / "transcript.txt").read_text()
 
 
-def test_the_same_seed_gives_the_same_members_and_rates(tool_and_run: tuple[Tool, Any]) -> None:
-    tool, first = tool_and_run
-    site = without_filesystems(tool.folder)  # which makes no difference to a stream
-    second = tool.json("run", "channel_imbalance", "--lab", site, "--seed", "1", "--json")
-    for one, other in zip(comparisons(first, "channel_imbalance"), comparisons(second), strict=True):
+def test_the_same_seed_gives_the_same_members_and_rates(on_small: Played, tool: Tool) -> None:
+    done = tool("run", "channel_imbalance", "--lab", "small", "--seed", "1", "--json")
+    (again,) = json.loads(done.stdout)["scenarios"]
+    before = on_small.passed("channel_imbalance")
+    for one, other in zip(before["comparisons"], again["comparisons"], strict=True):
         assert one["what"] == other["what"]
         if one["unit"] == "Mbit/s":
             assert other["measured"] == pytest.approx(one["measured"], rel=1e-3), one["what"]
@@ -48,41 +45,31 @@ def test_the_same_seed_gives_the_same_members_and_rates(tool_and_run: tuple[Tool
             assert other["measured"] == one["measured"], one["what"]
 
 
-def comparisons(run: Any, scenario: str = "") -> list[Any]:
-    """Those of the scenario, or of the only one."""
-    (found,) = (s for s in run["scenarios"] if scenario in ("", s["name"]))
-    return list(found["comparisons"])
-
-
-def test_a_wrong_claim_fails_with_exit_code_1_and_evidence_and_what_a_lab_has_not_is_skipped(tmp_path: Path) -> None:
-    tool = Tool(tmp_path)
+def test_a_wrong_claim_fails_with_exit_code_1_and_evidence_without_private_keys(lab: Tool, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong_claim.py"
     wrong.write_text(
         '"""A claim that does not hold.\n\nClaim: nsd01 has five members.\n\nSource: none.\n"""\n\n\n'
         "def play(stage):\n"
-        '    with stage.judge("nsd01 has five members"):\n'
+        '    with stage.healthy("nsd01 has five members"):\n'
         '        text = stage.lab.on("nsd01", "cat", "/proc/net/bonding/bond0").must()\n'
-        '        stage.compare("members", 5, text.count("Slave Interface"), "members", 0)\n'
+        '        stage.same("members", 5, text.count("Slave Interface"))\n'
     )
-    site = without_filesystems(tmp_path)
-    done = tool("run", str(wrong), "startup_touch_file", "--lab", site, "--io-nodes", "1")
+    done = lab("run", str(wrong))  # in the lab that is up
     assert done.returncode == 1, done.stderr
-    latest = tmp_path / "runs" / "latest"
-    assert "expected 5 members, measured 4" in (latest / "scenarios" / "wrong_claim.html").read_text()
+    latest = lab.folder / "runs" / "latest"
+    assert "expected 5, measured 4" in (latest / "scenarios" / "wrong_claim.html").read_text()
+    kept = [file for file in latest.rglob("*") if file.is_file()]
+    assert latest / "evidence" / "wrong_claim" / "nsd01" / "bonding.txt" in kept
     assert "Slave Interface: eth5" in (latest / "evidence" / "wrong_claim" / "nsd01" / "bonding.txt").read_text()
-    _, other = json.loads((latest / "report.json").read_text())["scenarios"]
-    assert (other["verdict"], other["why"]) == ("skipped", "jubl has no filesystems, and this takes one")
+    assert [file for file in kept if PRIVATE in file.read_bytes()] == []
 
 
-@pytest.mark.parametrize("clock", ["virtual", "paced"])
-def test_jumbo_frames_by_one_key_carry_990_mbit(tool: Tool, tmp_path: Path, clock: str) -> None:
-    site = without_filesystems(tmp_path, "jumbo", mtu="9000")
-    if clock == "paced":
-        assert tool("up", site, "--io-nodes", "2", "--quiet").returncode == 0
-        assert abs(stream_mbit(tool) / 990.04 - 1) < 0.001
-    else:
-        tool("run", "single_stream", "--lab", site, "--io-nodes", "2")
-        run = json.loads((tmp_path / "runs" / "latest" / "report.json").read_text())
-        assert (run["scenarios"][0]["verdict"], run["scenarios"][0]["why"]) == ("pass", "")
-        rates = {c["what"]: c["measured"] for c in comparisons(run)}
-        assert abs(rates["one stream, nsd01 transmits"] / 990.04 - 1) < 0.001
+def test_jumbo_frames_by_one_key_carry_990_mbit(tool: Tool) -> None:
+    text = (REPO / "topologies" / "small" / "site.yaml").read_text()
+    file = tool.folder / "jumbo.yaml"
+    file.write_text(text.replace("lab: small", "lab: jumbo").replace("mtu: 1500", "mtu: 9000"))
+    assert yaml.safe_load(file.read_text())["networks"]["sea"]["mtu"] == 9000
+    (played,) = tool.json("run", "single_stream", "--lab", str(file), "--json")["scenarios"]
+    rates = [c["measured"] for c in played["comparisons"] if c["unit"] == "Mbit/s"]
+    assert played["verdict"] == "pass", played["why"]
+    assert min(abs(rate / 990.04 - 1) for rate in rates) < 0.001, rates

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from causeway import folders
 from causeway.errors import LabBroken
-from causeway.labhost import folders
-from causeway.labhost.artefacts import Artefact, build, missing
+from causeway.hosts.artefacts import Artefact, build, missing
 
 TOOL = Artefact("tool", "the tool")
 KIT = Artefact("kit", "the kit", inputs=("list.txt", "extra"), needs=(TOOL,))

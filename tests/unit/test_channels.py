@@ -2,7 +2,7 @@
 
 import pytest
 
-from causeway.lab.channels import ChannelState, parse_bonding, parse_ovs_bond
+from causeway.lab.probes.channels import ChannelState, parse_bonding, parse_ovs_bond
 from causeway.model.topology import ChannelEnd
 
 LINUX = ChannelEnd(node="nsd01", name="bond0", members=["eth2", "eth3", "eth4", "eth5"], hash_policy="layer3+4")

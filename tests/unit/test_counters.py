@@ -2,7 +2,7 @@
 
 import pytest
 
-from causeway.lab.counters import parse_counters
+from causeway.lab.probes.counters import parse_counters
 
 NETSTAT = """\
 TcpExt: SyncookiesSent IPReversePathFilter

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
+from causeway.model.document import Topology
 from causeway.model.load import load_site
 from causeway.model.site import Site, build_site
-from causeway.model.topology import Topology
 from causeway.render.graph import as_data, mermaid
 
-FILE = Path(__file__).parents[2] / "topologies/jubl.yaml"
+FILE = Path(__file__).parents[2] / "topologies/jubl/site.yaml"
 JUBL = load_site(FILE)
 
 
@@ -88,21 +88,21 @@ def test_a_link_is_labelled_with_its_network_and_rate() -> None:
 
 
 def test_twelve_io_nodes_are_drawn_each_and_thirteen_as_one_box() -> None:
-    assert mermaid(load_site(FILE, 12)).count("n_R00_") == 2 * 12
-    text = mermaid(load_site(FILE, 13))
+    assert mermaid(load_site(FILE, {"io": 12})).count("n_R00_") == 2 * 12
+    text = mermaid(load_site(FILE, {"io": 13}))
     assert "n_R00_" not in text
-    assert '        io_nodes["13 I/O nodes<br>R00-M0-NC-3 ... R00-M1-N2-3"]' in inside(text, "JUBL")
+    assert '        n_io__all["io: 13 x ion<br>R00-M0-NC-3 ... R00-M1-N2-3"]' in inside(text, "JUBL")
     assert text.count(' ---|"b, 13 x 1 Gbit/s"| n_zam870\n') == 1
 
 
 def test_288_io_nodes_are_one_box_and_one_edge() -> None:
-    few, many = (mermaid(load_site(FILE, count)).splitlines() for count in (13, 288))
+    few, many = (mermaid(load_site(FILE, {"io": count})).splitlines() for count in (13, 288))
     assert len(few) == len(many)
-    assert any("288 I/O nodes" in line for line in many)
+    assert any("io: 288 x ion" in line for line in many)
 
 
 def test_every_edge_joins_boxes_that_are_drawn() -> None:
-    for site in (JUBL, load_site(FILE, 288)):
+    for site in (JUBL, load_site(FILE, {"io": 288})):
         lines = mermaid(site).splitlines()
         boxes = {line.split("[")[0].split("{{")[0].strip() for line in lines if line.strip().endswith(("]", "}}"))}
         for line in lines:

@@ -10,7 +10,9 @@ from ipaddress import ip_address
 
 import pytest
 
-from causeway.plan.hashing import Flow, bond_hash, bond_member, ports_for_member, slb_bucket, slb_member
+from causeway.plan.hashing import Flow, member_for, slb_member
+from causeway.plan.hashing.linux import bond_hash
+from causeway.plan.hashing.ovs import slb_bucket
 
 NSD01 = "02:00:00:00:01:0a"
 ION = "02:00:00:00:02:0b"
@@ -42,21 +44,21 @@ def random_flow(order: random.Random) -> Flow:
 def test_layer2_is_the_last_mac_bytes_and_the_ethertype() -> None:
     # 0x0b ^ 0x0a ^ 0x0800 = 0x0801, and 0x0801 % 4 = 1
     assert bond_hash(READ, "layer2") == 0x0801
-    assert bond_member(READ, "layer2", MEMBERS) == "eth3"
+    assert member_for(READ, "layer2", MEMBERS) == "eth3"
 
 
 def test_layer2_3_folds_the_addresses_into_the_layer2_hash() -> None:
     # 10.2.64.202 ^ 10.2.64.57 = bytes 00 00 00 f3, read by x86 as 0xf3000000; with layer2: 0xf3000801
     # ^ its >> 16, 0x0000f300: 0xf300fb01; ^ its >> 8, 0x00f300fb: 0xf3f3fbfa; % 4 = 2
     assert bond_hash(READ, "layer2+3") == 0xF3F3FBFA
-    assert bond_member(READ, "layer2+3", MEMBERS) == "eth4"
+    assert member_for(READ, "layer2+3", MEMBERS) == "eth4"
 
 
 def test_layer3_4_folds_ports_and_addresses_and_drops_the_lowest_bit() -> None:
     # ports 1191, 40000 = bytes 04 a7 9c 40; ^ addresses 00 00 00 f3 = 04 a7 9c b3, read as 0xb39ca704
     # ^ 0x0000b39c = 0xb39c1498; ^ 0x00b39c14 = 0xb32f888c; >> 1 = 0x5997c446; % 4 = 2
     assert bond_hash(READ, "layer3+4") == 0x5997C446
-    assert bond_member(READ, "layer3+4", MEMBERS) == "eth4"
+    assert member_for(READ, "layer3+4", MEMBERS) == "eth4"
 
 
 def test_an_ipv6_address_counts_as_the_xor_of_its_words() -> None:
@@ -221,7 +223,7 @@ def test_both_directions_of_a_connection_take_the_same_of_2_4_or_8_members(polic
     members = [f"eth{n}" for n in range(count)]
     for _ in range(300):
         flow = random_flow(order)
-        assert bond_member(flow, policy, members) == bond_member(swapped(flow), policy, members)
+        assert member_for(flow, policy, members) == member_for(swapped(flow), policy, members)
 
 
 def test_the_directions_may_part_on_3_members_by_layer3_4() -> None:
@@ -229,7 +231,7 @@ def test_the_directions_may_part_on_3_members_by_layer3_4() -> None:
     order = random.Random(1)
     flows = [random_flow(order) for _ in range(100)]
     three = MEMBERS[:3]
-    assert any(bond_member(f, "layer3+4", three) != bond_member(swapped(f), "layer3+4", three) for f in flows)
+    assert any(member_for(f, "layer3+4", three) != member_for(swapped(f), "layer3+4", three) for f in flows)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,7 @@ def test_a_field_outside_of_the_policy_does_not_change_the_member(policy: str, i
     # 1190 and 1191 differ in the bit that layer3+4 drops
     for field, value in ignored.items():
         changed = replace(READ, **{field: value})  # type: ignore[arg-type]
-        assert bond_member(changed, policy, MEMBERS) == bond_member(READ, policy, MEMBERS), field
+        assert member_for(changed, policy, MEMBERS) == member_for(READ, policy, MEMBERS), field
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ def test_a_field_outside_of_the_policy_does_not_change_the_member(policy: str, i
 )
 def test_a_field_of_the_policy_does_change_the_member(policy: str, field: str, value: object) -> None:
     changed = replace(READ, **{field: value})  # type: ignore[arg-type]
-    assert bond_member(changed, policy, MEMBERS) != bond_member(READ, policy, MEMBERS)
+    assert member_for(changed, policy, MEMBERS) != member_for(READ, policy, MEMBERS)
 
 
 @pytest.mark.parametrize("policy", ["layer2+3", "layer3+4"])
@@ -328,47 +330,7 @@ def test_a_flow_that_lacks_a_hashed_field_is_refused(policy: str, lacking: dict[
 
 def test_a_bond_without_members_is_refused() -> None:
     with pytest.raises(ValueError, match="without usable members"):
-        bond_member(READ, "layer2", [])
-
-
-def test_the_ports_for_a_member_are_all_that_fall_on_it_and_no_other() -> None:
-    ports = range(40000, 40256)
-    found = {member: ports_for_member(READ, "layer3+4", MEMBERS, member, ports, random.Random(1)) for member in MEMBERS}
-    assert sorted(port for some in found.values() for port in some) == list(ports)
-    for member, some in found.items():
-        assert len(some) == 64
-        for port in some:
-            assert bond_member(replace(READ, src_port=port), "layer3+4", MEMBERS) == member
-
-
-def test_eight_streams_can_be_split_two_by_two_over_four_members() -> None:
-    chosen = [
-        port
-        for member in MEMBERS
-        for port in ports_for_member(READ, "layer3+4", MEMBERS, member, range(32768, 61000), random.Random(7))[:2]
-    ]
-    used = [bond_member(replace(READ, src_port=port), "layer3+4", MEMBERS) for port in chosen]
-    assert used == ["eth2", "eth2", "eth3", "eth3", "eth4", "eth4", "eth5", "eth5"]
-
-
-def test_the_order_of_the_ports_depends_on_the_seed_alone() -> None:
-    def ports(seed: int) -> list[int]:
-        return ports_for_member(READ, "layer3+4", MEMBERS, "eth2", range(40000, 41000), random.Random(seed))
-
-    assert ports(1) == ports(1)
-    assert ports(1) != ports(2)
-    assert sorted(ports(1)) == sorted(ports(2))
-
-
-def test_no_port_moves_a_flow_that_is_hashed_by_mac_addresses() -> None:
-    ports = range(40000, 40010)
-    assert ports_for_member(READ, "layer2", MEMBERS, "eth2", ports, random.Random(1)) == []
-    assert len(ports_for_member(READ, "layer2", MEMBERS, "eth3", ports, random.Random(1))) == 10
-
-
-def test_ports_for_a_device_that_is_no_member_are_refused() -> None:
-    with pytest.raises(ValueError, match="eth9"):
-        ports_for_member(READ, "layer3+4", MEMBERS, "eth9", range(10), random.Random(1))
+        member_for(READ, "layer2", [])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Times of LACP's frames, from what tcpdump prints."""
 
-from causeway.lab.lacp import parse_times
+from causeway.lab.probes.lacp import parse_times
 
 PRINTED = """\
 1795204867.843552 LACPv1, length 110

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from causeway.labhost.mailbox import Tail, put, submit
+from causeway.hosts.mailbox import Tail, put, submit
 
 
 def test_a_job_appears_whole_with_its_request_and_empty_output(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from mc import config as configuration
-from mc import gluster
 from mc.config import Config, Filesystem, Grant, save
+from mc.drivers import gluster
 from mc.native import Refused
 from tests.unit.mc_node import Does
 

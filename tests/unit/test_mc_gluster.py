@@ -5,10 +5,15 @@ from pathlib import Path
 import pytest
 
 from causeway.process import Result, run
-from mc import gluster
+from mc import native
+from mc.config import Config, Filesystem
+from mc.drivers import gluster
+from mc.drivers.driver import State
+from mc.native import Refused
+from tests.unit.mc_node import HERE
 from tests.unit.shells import SHELLS
 
-FILTER = Path(__file__).parents[2] / "images/base/mc/filter/readonly"
+FILTER = Path(__file__).parents[2] / "nodes/mc/filter/brick"
 
 BEGUN = "[2026-11-20 20:43:28.7] I [MSGID: 100030] [glusterfsd.c:2872:main] 0-/usr/sbin/glusterfs: Started running\n"
 #: The last line of each client that asks a daemon for its volume file and does not get it.
@@ -39,9 +44,90 @@ def test_a_log_that_says_nothing_known_means_nothing() -> None:
     assert gluster.meaning(BEGUN) == gluster.meaning("") == ""
 
 
+#: layout, parity, servers -> the words of `gluster volume create` for it
+LAYOUTS = {
+    ("stripe", 1, 3): ["disperse", "3", "redundancy", "1"],
+    ("stripe", 1, 4): ["disperse", "4", "redundancy", "1"],
+    ("stripe", 2, 5): ["disperse", "5", "redundancy", "2"],
+    ("stripe", 2, 6): ["disperse", "6", "redundancy", "2"],
+    ("whole", 0, 1): [],
+    ("whole", 0, 5): [],
+}
+NO_LAYOUTS = {
+    ("stripe", 0, 4): "4 servers, parity 0: stripes take a parity of 1 or more, and over twice as many servers",
+    ("stripe", 1, 2): "2 servers, parity 1: stripes take a parity of 1 or more, and over twice as many servers",
+    ("stripe", 2, 4): "4 servers, parity 2: stripes take a parity of 1 or more, and over twice as many servers",
+    ("whole", 1, 4): "parity 1: a file that is whole on one server has none; use 0",
+}
+
+
+def served(var: Path, monkeypatch: pytest.MonkeyPatch, layout: str, parity: int, servers: int) -> list[list[str]]:
+    """What `serve` starts for a filesystem; the servers' daemons are content with everything."""
+    begun: list[list[str]] = []
+
+    def run(argv: list[str], **_: object) -> native.Result:
+        begun.append(argv)
+        connected = "Connected\n" * servers if argv[-2:] == ["pool", "list"] else ""
+        return native.Result(0, connected.encode(), "")
+
+    monkeypatch.setattr(native, "run", run)
+    monkeypatch.setattr(Config, "here", lambda _: HERE)
+    names = ",".join([HERE.name, *(f"n{i}" for i in range(2, servers + 1))])
+    filesystem = Filesystem("work", "/work", names, "/disks/work/brick", layout, parity)
+    gluster.serve(Config("blue.example", folder=var), filesystem)
+    return begun
+
+
+@pytest.mark.parametrize(("layout", "parity", "servers"), LAYOUTS)
+def test_a_filesystem_is_made_with_its_layout_on_all_its_servers(
+    layout: str, parity: int, servers: int, var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = served(var, monkeypatch, layout, parity, servers)
+    assert [argv[-1] for argv in begun if "probe" in argv] == [f"n{i}" for i in range(2, servers + 1)]
+    (made,) = [argv for argv in begun if "create" in argv]
+    bricks = [f"{name}:/disks/work/brick" for name in [HERE.name, *(f"n{i}" for i in range(2, servers + 1))]]
+    assert made[2:] == ["volume", "create", "work", *LAYOUTS[layout, parity, servers], *bricks, "force"]
+
+
+@pytest.mark.parametrize(("layout", "parity", "servers"), NO_LAYOUTS)
+def test_a_layout_that_cannot_be_is_refused_before_anything_is_done(
+    layout: str, parity: int, servers: int, var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "must", lambda *_: pytest.fail("something is done"))
+    with pytest.raises(Refused) as caught:
+        served(var, monkeypatch, layout, parity, servers)
+    assert str(caught.value) == NO_LAYOUTS[layout, parity, servers]
+
+
+@pytest.fixture
+def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a mount of work says below its .meta: three servers, one of them not connected."""
+    monkeypatch.setattr(gluster, "mounted", lambda _: True)
+    for i, connected in enumerate((1, 0, 1)):
+        private = tmp_path / f".meta/graphs/active/work-client-{i}/private"
+        private.parent.mkdir(parents=True)
+        private.write_text(f"[xlator.protocol.client.work-client-{i}.priv]\nconnecting = 0\nconnected = {connected}\n")
+    return tmp_path
+
+
+def test_a_mount_of_stripes_says_how_many_servers_may_be_missing(mounted: Path) -> None:
+    disperse = mounted / ".meta/graphs/active/work-disperse-0"
+    disperse.mkdir()
+    (disperse / "private").write_text("[xlator.cluster.disperse.work-disperse-0]\nnodes = 3\nredundancy = 1\n")
+    state = gluster.state(str(mounted))
+    assert state == State(2, 3, 1)
+    assert state.usable
+
+
+def test_a_mount_of_whole_files_takes_all_its_servers(mounted: Path) -> None:
+    state = gluster.state(str(mounted))
+    assert state == State(2, 3, 0)
+    assert not state.usable
+
+
 def test_of_four_servers_one_may_be_missing() -> None:
-    assert [gluster.State(n, 4).usable for n in (4, 3, 2, 0)] == [True, True, False, False]
-    assert not gluster.State(0, 0).usable
+    assert [State(n, 4, 1).usable for n in (4, 3, 2, 0)] == [True, True, False, False]
+    assert not State(0, 0, 0).usable
 
 
 BRICK = """\
@@ -76,6 +162,10 @@ volume work-server
 end-volume
 
 """
+#: Whose keys a brick accepts.
+ACCEPTS = "    option transport.socket.ssl-ca-list /etc/ssl/glusterfs.clients\n"
+SERVED = "    subvolumes /disks/work/brick\n"
+PLAIN = f"{ACCEPTS}{SERVED}".join(BRICK.rsplit(SERVED, 1))
 #: What stands before the server, and what the server gets besides.
 EXPORT = """\
 volume /ro/disks/work/brick
@@ -118,7 +208,7 @@ class Server:
         self.folder, self.shell = folder, shell
         (folder / "gen").mkdir()
         (folder / "work").mkdir()
-        self.filter = folder / "readonly"
+        self.filter = folder / "brick"
         text = FILTER.read_text()
         assert text.count("/var/mc/gen/grants 2>") == 1
         self.filter.write_text(text.replace("/var/mc/gen/grants 2>", f"{folder}/gen/grants 2>"))
@@ -150,19 +240,19 @@ def test_a_brick_gets_a_read_only_export_for_the_clusters_that_grants_name(serve
     server.grants(GRANTS)
     text = server.writes(BRICK_FILE, BRICK).read_text()
     before, after = BRICK.split("volume work-server\n")
-    assert text == before + EXPORT + "volume work-server\n" + after.replace(
-        "    subvolumes /disks/work/brick\n", ALLOWED
-    )
+    assert text == before + EXPORT + "volume work-server\n" + after.replace(SERVED, ACCEPTS + ALLOWED)
 
 
 @pytest.mark.parametrize("grants", ["", "green.example work rw no\n", "green.example home1 ro no\n"])
-def test_a_brick_without_read_only_clusters_stays_as_it_is(grants: str, server: Server) -> None:
+def test_a_brick_without_read_only_clusters_is_told_whose_keys_it_accepts_and_no_more(
+    grants: str, server: Server
+) -> None:
     server.grants(grants)
-    assert server.writes(BRICK_FILE, BRICK).read_text() == BRICK
+    assert server.writes(BRICK_FILE, BRICK).read_text() == PLAIN
 
 
 def test_a_server_in_no_cluster_has_no_read_only_export(server: Server) -> None:
-    assert server.writes(BRICK_FILE, BRICK).read_text() == BRICK
+    assert server.writes(BRICK_FILE, BRICK).read_text() == PLAIN
 
 
 def test_a_grant_that_is_taken_back_goes_with_the_next_file_that_glusterd_writes(server: Server) -> None:
@@ -170,7 +260,7 @@ def test_a_grant_that_is_taken_back_goes_with_the_next_file_that_glusterd_writes
     with_export = server.writes(BRICK_FILE, BRICK).read_text()
     assert server.writes(BRICK_FILE, BRICK).read_text() == with_export
     server.grants("")
-    assert server.writes(BRICK_FILE, BRICK).read_text() == BRICK
+    assert server.writes(BRICK_FILE, BRICK).read_text() == PLAIN
 
 
 def test_the_export_is_added_once(server: Server) -> None:

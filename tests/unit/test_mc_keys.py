@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from mc import keys, native
+from mc.config import Config
+from mc.drivers import gluster
 from mc.native import Refused
 
 BLUE = "blue.example"
@@ -21,19 +23,28 @@ def usual_umask() -> Iterator[None]:
     os.umask(before)
 
 
+def trust(folder: Path) -> None:
+    """Have the driver's daemons know the keys in a folder called ssl."""
+    gluster.trust(Config(folder=folder.parent))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The keys of blue while they are changed: two pairs, the first in use."""
-    folder = tmp_path_factory.mktemp("blue")
+    folder = tmp_path_factory.mktemp("blue") / "ssl"
+    folder.mkdir()
     keys.generate(folder, BLUE)
     keys.generate(folder, BLUE)
+    trust(folder)
     return folder
 
 
 @pytest.fixture(scope="module")
 def green(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("green")
+    folder = tmp_path_factory.mktemp("green") / "ssl"
+    folder.mkdir()
     keys.generate(folder, "green.example")
+    trust(folder)
     return folder
 
 
@@ -85,6 +96,7 @@ def test_a_commit_uses_the_new_pair_and_forgets_the_old(blue: Path) -> None:
     keys.use(blue, 2)
     keys.drop(blue, 1)
     keys.publish(blue)
+    trust(blue)
     assert (keys.numbers(blue), keys.in_use(blue)) == ([2], 2)
     for name in ("id_rsa.pub", "glusterfs.ca", "glusterfs.pem", "id_rsa.cert"):
         assert keys.digests(blue / name) == new, name
@@ -98,14 +110,18 @@ def test_the_pair_after_a_commit_gets_a_number_that_was_never_used(blue: Path) -
     assert (keys.numbers(blue), keys.in_use(blue)) == ([2, 3], 2)
 
 
-def test_the_bundle_is_ones_own_keys_and_all_others_that_are_known(blue: Path, green: Path) -> None:
+def test_servers_trust_those_who_may_mount_and_mounts_those_who_serve(blue: Path, green: Path) -> None:
     public = (green / "id_rsa.pub").read_text()
     (blue / "authorized_cluster.green.example").write_text(public)
-    (blue / "known_cluster.green.example").write_text(public)
-    keys.publish(blue)
+    trust(blue)
     own = (blue / "id_rsa.pub").read_text()
     assert certificates(blue / "id_rsa.pub") == 2, "what others are to know is one's own keys only"
-    assert (blue / "glusterfs.ca").read_text() == own + public + public
+    assert (blue / "glusterfs.clients").read_text() == own + public
+    assert (blue / "glusterfs.ca").read_text() == own
+    (blue / "authorized_cluster.green.example").rename(blue / "known_cluster.green.example")
+    trust(blue)
+    assert (blue / "glusterfs.clients").read_text() == own
+    assert (blue / "glusterfs.ca").read_text() == own + public
 
 
 def test_the_public_keys_of_a_cluster_are_read_one_or_two(made: Path, green: Path) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from causeway.docs import mc_commands
+from causeway.docs.mc import mc_commands
 from mc import config as configuration
 from mc import main
 from mc.config import Config, Grant, Node, change, load, save
 from tests.unit.mc_node import HERE, Does
 
-BIN = Path(__file__).parents[2] / "images/base/mc/bin"
+BIN = Path(__file__).parents[2] / "nodes/mc/bin"
 COMMANDS = dict(mc_commands())
 
 

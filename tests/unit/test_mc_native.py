@@ -13,16 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from causeway.docs import mc_commands
-from mc import main
+from causeway.docs.mc import mc_commands
+from mc import drivers, main
 from mc.config import Config, Filesystem, Node, RemoteCluster, load, save
 from tests.unit.mc_node import HERE, Does
 
-SOURCE = Path(__file__).parents[2] / "images/base/mc/mc"
-MODULES = {file.stem: ast.parse(file.read_text(), str(file)) for file in SOURCE.glob("*.py")}
+SOURCE = Path(__file__).parents[2] / "nodes/mc/mc"
+MODULES = {
+    ".".join(file.relative_to(SOURCE).with_suffix("").parts): ast.parse(file.read_text(), str(file))
+    for file in SOURCE.rglob("*.py")
+}
 COMMANDS = dict(mc_commands())
 #: Functions that start what they are called with.
-STARTERS = {("native", "run"), ("native", "must"), ("gluster", "_gluster")}
+STARTERS = {("native", "run"), ("native", "must"), ("drivers.gluster", "_gluster")}
+#: The driver whose help the commands give, and the modules that it gives them as its own parts (driver.Driver).
+DRIVER, PARTS = f"drivers.{drivers.DEFAULT}", {"KEYS": "keys"}
 
 Name = tuple[str, str]
 
@@ -62,9 +67,18 @@ def meant(module: str, node: ast.AST) -> Name | None:
     match node:
         case ast.Name(name):
             found = IMPORTED[module].get(name, (module, name))
+        case ast.Attribute(of, name) if is_driver(of):
+            found = (DRIVER, name)
+        case ast.Attribute(ast.Attribute(of, part), name) if is_driver(of) and part in PARTS:
+            found = (PARTS[part], name)
         case ast.Attribute(ast.Name(alias), name) if isinstance(IMPORTED[module].get(alias), str):
             found = (str(IMPORTED[module][alias]), name)
     return found if isinstance(found, tuple) and found in DEFINED else None
+
+
+def is_driver(node: ast.AST) -> bool:
+    """Whether this is the cluster's driver: what drivers.of gives, or the variable `driver` that holds it."""
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node) in ("drivers.of", "driver")
 
 
 def reachable(start: Name) -> set[Name]:
@@ -186,6 +200,7 @@ def owner(cluster: Config, others: dict[str, str], var: Path) -> Config:
     (var / "ssl").mkdir()
     for name in ("authorized_cluster.green.example", "known_cluster.green.example"):
         (var / "ssl" / name).write_text(Path(others["green"]).read_text())
+    drivers.of(load()).trust(load())
     return load()
 
 

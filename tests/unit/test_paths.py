@@ -7,23 +7,25 @@ from pathlib import Path as File
 
 import pytest
 
+from causeway.model.document import Topology
 from causeway.model.load import load_site
-from causeway.model.site import Port, Site, build_site
-from causeway.model.topology import Route, Topology
+from causeway.model.site import Site, build_site
+from causeway.model.thing import Port
+from causeway.model.topology import Route
 from causeway.plan.paths import (
+    Ambiguous,
     DirectedCable,
     Hop,
     Segment,
     Unreachable,
     filtered_by,
-    link_rate_mbit,
     path,
     reaches,
     without_member,
     without_routes,
 )
 
-JUBL = load_site(File(__file__).parents[2] / "topologies/jubl.yaml")
+JUBL = load_site(File(__file__).parents[2] / "topologies/jubl/site.yaml")
 
 
 def address(name: str, site: Site = JUBL) -> IPv4Address:
@@ -38,10 +40,10 @@ def cables(segment: Segment) -> list[str]:
     return [f"{cable.sender} {cable.receiver}" for cable in segment.cables]
 
 
-def with_routes(node: str, *routes: tuple[str, str], role: str | None = None) -> Site:
+def with_routes(node: str, *routes: tuple[str, str], forwards: bool = False) -> Site:
     added = [Route(to=IPv4Address(to), via=IPv4Address(via)) for to, via in routes]
     old = JUBL.nodes[node]
-    new = old.model_copy(update={"routes": added, "role": role or old.role})
+    new = old.model_copy(update={"routes": added, "forwards": forwards})
     return replace(JUBL, nodes=JUBL.nodes | {node: new})
 
 
@@ -172,13 +174,13 @@ def test_an_address_that_nobody_has_is_unreachable() -> None:
 
 def test_a_server_does_not_forward() -> None:
     site = with_routes("SN", (str(address("cn01f")), str(address("nsd01b"))))
-    with pytest.raises(Unreachable, match=r"nsd01 gets packets for .* and is no router"):
+    with pytest.raises(Unreachable, match=r"nsd01 gets packets for .* and does not forward"):
         hops("SN", "cn01f", site)
 
 
 def test_routes_in_a_circle_are_unreachable() -> None:
     far = IPv4Address("192.0.2.1")
-    site = with_routes("cn01", (str(far), str(address("deisa-m"))), role="router")
+    site = with_routes("cn01", (str(far), str(address("deisa-m"))), forwards=True)
     deisa = JUBL.nodes["deisa"].model_copy(update={"routes": [Route(to=far, via=address("cn01m"))]})
     site = replace(site, nodes=site.nodes | {"deisa": deisa})
     with pytest.raises(Unreachable, match="come back to cn01"):
@@ -194,14 +196,14 @@ def test_a_cut_cable_makes_its_node_unreachable() -> None:
 
 
 def test_a_links_rate_is_its_networks() -> None:
-    assert link_rate_mbit(JUBL, Port("cn01", "eth0")) == 16000
-    assert link_rate_mbit(JUBL, Port("federation", "cn01")) == 16000
-    assert link_rate_mbit(JUBL, Port("zam870", "SN-2")) == 1000
+    assert JUBL.sends_mbit(Port("cn01", "eth0")) == 16000
+    assert JUBL.sends_mbit(Port("federation", "cn01")) == 16000
+    assert JUBL.sends_mbit(Port("zam870", "SN-2")) == 1000
 
 
 def test_a_bond_has_no_link_rate_of_its_own() -> None:
     with pytest.raises(ValueError, match="SN:bond0 carries no cable"):
-        link_rate_mbit(JUBL, Port("SN", "bond0"))
+        JUBL.sends_mbit(Port("SN", "bond0"))
 
 
 def small_site(nodes: Mapping[str, object], *links: str, networks: dict[str, str] | None = None) -> Site:
@@ -301,7 +303,7 @@ def test_a_channel_whose_cable_is_pulled_has_its_other_members_on_both_ends() ->
 
 
 def pairs_that_cannot_talk(site: Site, rp_filter: int) -> list[str]:
-    hosts = [name for name, node in site.nodes.items() if node.interfaces and node.role != "router"]
+    hosts = [name for name, node in site.nodes.items() if node.interfaces and node.cluster]
     return [f"{a} > {b}" for a in hosts for b in hosts if a != b and not reaches(site, a, b, rp_filter)]
 
 
@@ -328,3 +330,57 @@ def test_a_source_to_which_there_is_no_route_is_dropped_by_either_filter(rp_filt
 def test_a_filter_on_a_way_that_there_is_not_is_unreachable_all_the_same() -> None:
     with pytest.raises(Unreachable):
         filtered_by(JUBL, "FEN", address("FEN"), address("cn01m"), 0)
+
+
+def test_what_no_other_route_leads_to_takes_the_default_route() -> None:
+    nodes = {
+        "left": host(("n", "10.0.0.1"), routes=({"to": "default", "via": "10.0.0.2"},)),
+        "right": host(("n", "10.0.0.2"), ("far", "192.0.2.1")),
+    }
+    site = small_site(nodes, "left:eth0 right:eth0", networks={"n": "10.0.0.0/24", "far": "192.0.2.0/24"})
+    assert [hop.next_hop for hop in path(site, "left", IPv4Address("192.0.2.1")).hops] == [IPv4Address("10.0.0.2")]
+
+
+def two_ways(*routes: dict[str, object]) -> Site:
+    """left with two neighbours, each of whom has a leg in the network `far`."""
+    nodes = {
+        "left": host(("n", "10.0.0.1"), routes=routes),  # type: ignore[arg-type]
+        "one": host(("n", "10.0.0.2"), ("far", "192.0.2.1")) | {"forwards": True},
+        "other": host(("n", "10.0.0.3"), ("far", "192.0.2.2")) | {"forwards": True},
+        "sw": SWITCH,
+    }
+    networks = {"n": "10.0.0.0/24", "far": "192.0.2.0/24"}
+    return small_site(
+        nodes, "left:eth0 sw:a", "one:eth0 sw:b", "other:eth0 sw:c", "one:eth1 other:eth1", networks=networks
+    )
+
+
+def first_hop(site: Site) -> str:
+    return path(site, "left", IPv4Address("192.0.2.1")).hops[0].receiver.node
+
+
+@pytest.mark.parametrize(("metrics", "due"), [((0, 1), "one"), ((2, 1), "other"), ((3, 3), "one")])
+def test_of_two_routes_to_one_network_the_smaller_metric_counts(metrics: tuple[int, int], due: str) -> None:
+    routes = [{"to": "far", "via": f"10.0.0.{n}", "metric": m} for n, m in zip((2, 3), metrics, strict=True)]
+    assert first_hop(two_ways(*routes)) == due
+
+
+def test_a_longer_prefix_counts_more_than_a_smaller_metric() -> None:
+    routes = [{"to": "far", "via": "10.0.0.2"}, {"to": "192.0.2.0/28", "via": "10.0.0.3", "metric": 9}]
+    assert first_hop(two_ways(*routes)) == "other"
+
+
+def test_which_of_several_gateways_a_packet_takes_is_not_made_up() -> None:
+    site = two_ways({"to": "far", "via": ["10.0.0.2", "10.0.0.3"]})
+    with pytest.raises(Ambiguous, match=r"left sends packets for 192\.0\.2\.1 through any of 10\.0\.0\.2, 10\.0\.0\.3"):
+        first_hop(site)
+    alone = two_ways({"to": "far", "via": ["10.0.0.2", "10.0.0.3"]}, {"to": "192.0.2.1", "via": "10.0.0.3"})
+    assert first_hop(alone) == "other"
+
+
+def test_a_host_passes_packets_on_if_it_says_so() -> None:
+    site = two_ways({"to": "far", "via": "10.0.0.3"})
+    assert [hop.receiver.node for hop in path(site, "left", IPv4Address("192.0.2.1")).hops] == ["other", "one"]
+    idle = site.nodes["other"].model_copy(update={"forwards": False})
+    with pytest.raises(Unreachable, match=r"other gets packets for 192\.0\.2\.1 and does not forward"):
+        first_hop(replace(site, nodes=site.nodes | {"other": idle}))

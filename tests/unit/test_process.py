@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from causeway.lab.wait import until
+import pytest
+
+from causeway.process import join
+from causeway.wait import until
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -24,6 +27,24 @@ def test_a_followed_command_ends_when_its_follower_is_killed(tmp_path: Path) -> 
     follower.kill()
     follower.wait()
     until("the sleeper is gone", lambda: "there" if runs(sleeper) else "", deadline_s=10, poll_s=0.01)
+
+
+@pytest.mark.parametrize("rc", [0, 5])
+def test_a_joined_command_has_this_ones_output_and_its_own_environment(
+    rc: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = f"import os; print(os.environ['WHO']); raise SystemExit({rc})"
+    assert join([sys.executable, "-c", said], {"WHO": "me"}) == rc
+    assert capfd.readouterr().out == "me\n"
+
+
+def test_an_interrupt_is_the_joined_commands_to_heed() -> None:
+    """It has all the time that it takes; who waits for it is not ended."""
+    heeds = (
+        "import os, signal, time\ntry:\n    os.kill(os.getppid(), signal.SIGINT); os.kill(os.getpid(), signal.SIGINT)"
+    )
+    heeds += "\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    time.sleep(0.5); raise SystemExit(9)"
+    assert join([sys.executable, "-c", heeds], {}) == 9
 
 
 def runs(pid: int) -> bool:

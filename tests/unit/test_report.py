@@ -3,6 +3,8 @@
 import html
 import json
 import math
+import os
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from io import StringIO
@@ -12,6 +14,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from causeway.folders import site_file
+from causeway.model.load import load_site
+from causeway.render.drawing.svg import inline
 from causeway.report import console, files, junit, page
 from causeway.report.beside import Beside, other_clock
 from causeway.report.result import (
@@ -157,6 +162,11 @@ def test_the_exit_code_follows_the_gravest_verdict(verdicts: list[Verdict], code
     assert run_of(*(scenario(verdict) for verdict in verdicts)).exit_code == code
 
 
+def test_an_interrupted_run_ends_with_130_whatever_it_found() -> None:
+    for verdicts in ([], ["pass"], ["broken", "fail"]):
+        assert replace(run_of(*(scenario(verdict) for verdict in verdicts)), interrupted=True).exit_code == 130
+
+
 # JSON
 
 
@@ -197,6 +207,7 @@ def test_the_json_has_the_promised_keys(full_run: Run) -> None:
         "unit": "MB",
         "tolerance": 0.01,
         "why": "",
+        "repeats": True,
         "ok": False,
     }
     assert failed["comparisons"][0]["ok"] is True
@@ -221,6 +232,14 @@ def test_a_stored_report_that_is_no_report_is_refused(full_run: Run) -> None:
         report = to_json(full_run)
         report["scenarios"][1]["verdict"] = "pass"
         from_json(report)
+
+
+def test_a_report_of_an_older_causeway_can_be_read(full_run: Run) -> None:
+    report = to_json(full_run)
+    del report["interrupted"]
+    for comparison in report["scenarios"][0]["comparisons"]:
+        del comparison["repeats"]
+    assert from_json(report) == full_run
 
 
 # JUnit
@@ -273,7 +292,8 @@ def test_the_page_holds_every_sentence_and_value_escaped(full_run: Run) -> None:
 
 
 def test_the_pages_need_nothing_but_each_other_and_are_well_formed(full_run: Run) -> None:
-    pages = page.render(full_run, {})
+    pages = page.render(full_run, {}, inline(load_site(site_file("small"))))
+    assert '<g class="node" data-name="quay1">' in pages["report.html"]
     assert list(pages) == ["report.html", "scenarios/pass_one.html", "scenarios/fail_one.html"]
     for text in pages.values():
         for outside in ("<script", "<link", "<img", "http:", "https:", "url("):
@@ -339,27 +359,24 @@ def test_a_run_of_nothing_says_so() -> None:
 
 
 def test_the_files_are_written_and_latest_is_replaced(tmp_path: Path, full_run: Run) -> None:
-    files.write(full_run, tmp_path / "runs" / "one")
-    files.write(full_run, tmp_path / "runs" / "two")
-    latest = tmp_path / "runs" / "latest"
-    assert latest.is_symlink() and str(latest.readlink()) == "two"
+    runs, latest = tmp_path / "runs", tmp_path / "runs" / "latest"
+    files.link_latest(runs)
+    for number, name in enumerate(("2", "1")):  # the one that was written last, whatever its name
+        files.write(full_run, runs / name)
+        os.utime(runs / name / "report.json", (number, number))
+        files.link_latest(runs)
+        assert latest.is_symlink() and str(latest.readlink()) == name
     assert sorted(path.name for path in latest.iterdir()) == ["junit.xml", "report.html", "report.json", "scenarios"]
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["latest", "one", "two"]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["1", "2", "latest"]
     assert from_json(json.loads((latest / "report.json").read_text(encoding="utf-8"))) == full_run
-
-
-def test_writing_through_latest_leaves_the_link_in_place(tmp_path: Path, full_run: Run) -> None:
-    files.write(full_run, tmp_path / "one")
-    files.write(full_run, tmp_path / "latest")
-    assert str((tmp_path / "latest").readlink()) == "one"
 
 
 # Terminal
 
 
-def shown(run: Run) -> str:
+def shown(run: Run, width: int = 160) -> str:
     stream = StringIO()
-    console.show(run, Console(file=stream, width=160))
+    console.show(run, Console(file=stream, width=width, soft_wrap=True))
     return stream.getvalue()
 
 
@@ -377,8 +394,27 @@ def test_the_terminal_shows_what_failed_and_why(full_run: Run) -> None:
     assert "1 passed, 1 failed" in text and "0.8 s behind the wall" in text
 
 
+def test_an_interrupted_run_says_so_in_a_terminal_and_on_its_page() -> None:
+    run = replace(run_of(scenario("pass"), scenario("skipped", "the run was interrupted before")), interrupted=True)
+    for text in (shown(run), whole(run)):
+        assert "interrupted: 1 passed, 1 skipped" in text
+
+
 def test_brackets_are_shown_as_they_stand() -> None:
     assert "state [red]broken[/red]" in shown(run_of(scenario("broken", "state [red]broken[/red]")))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 160])
+def test_names_are_whole_in_a_narrow_terminal(width: int) -> None:
+    """The longest shipped name, and a reason that is longer than the terminal is wide."""
+    reason = "the client cluster kept its mount and wrote on, although it had been denied"
+    names = ["ssh_known_hosts_wildcard", "io"]
+    run = run_of(*(replace(scenario("fail", reason, comparisons=[BAD]), name=name) for name in names))
+    text = shown(run, width)
+    for name in names:
+        assert len(re.findall(rf"\b{name}\b", text)) == 1
+    assert all(text.count(word) >= len(names) for word in reason.split())
+    assert all(len(line) <= width for line in text.splitlines() if "│" in line)
 
 
 def test_a_passing_run_is_a_few_lines() -> None:

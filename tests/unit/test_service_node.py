@@ -7,21 +7,23 @@ from pathlib import Path
 import pytest
 
 from causeway.model.load import load_site
-from causeway.model.site import Site, block_nodes, build_site, locations
-from causeway.model.topology import IoNodes, Services
+from causeway.model.pools.bluegene import BlueGene, all_names, block_nodes
+from causeway.model.site import Site, build_site
+from causeway.model.topology import Cluster
 from causeway.process import Result, run
-from causeway.render.files import render
 from causeway.render.secrets import Secrets
+from causeway.render.site import render
 from causeway.render.text import Files
 from tests.unit.shells import SHELLS
 
-JUBL = load_site(Path(__file__).parents[2] / "topologies/jubl.yaml")
+JUBL = load_site(Path(__file__).parents[2] / "topologies/jubl/site.yaml")
 RC3 = "etc/rc.d/rc3.d"
 
 
-def pool_of(site: Site) -> IoNodes:
-    assert site.topology.io_nodes is not None
-    return site.topology.io_nodes
+def pool_of(site: Site) -> BlueGene:
+    pool = site.boot_pool()
+    assert pool is not None
+    return pool
 
 
 def tree_of(site: Site) -> Files:
@@ -36,9 +38,10 @@ def tree_of(site: Site) -> Files:
 def bare() -> Site:
     """jubl with nothing for the site's templates to repeat: no routes, name servers, time server, tunables."""
     topology = JUBL.topology
-    pool = pool_of(JUBL).model_copy(update={"routes": []})
-    services = Services(boot=topology.services.boot)
-    return build_site(topology.model_copy(update={"io_nodes": pool, "services": services}))
+    pools = topology.pools | {"io": pool_of(JUBL).model_copy(update={"routes": []})}
+    clusters = {name: Cluster() for name in topology.clusters}
+    changed = {"pools": pools, "clusters": clusters, "sysctl": {}, "filesystems": {}}
+    return build_site(topology.model_copy(update=changed))
 
 
 TREE = tree_of(JUBL)
@@ -100,8 +103,8 @@ def test_service_node_and_io_nodes_agree_on_who_and_where_things_are() -> None:
 def test_a_shell_takes_a_blocks_pattern_as_the_model_does(block: str, shell: list[str]) -> None:
     pool = pool_of(JUBL)
     select = 'while read -r node; do case $node in $0) echo "$node" ;; esac; done'
-    found = run([*shell, "-c", select, pool.blocks[block]], stdin="".join(f"{name}\n" for name in locations(pool)))
-    assert found.must().split() == block_nodes(pool, block, locations(pool)) != []
+    found = run([*shell, "-c", select, pool.blocks[block]], stdin="".join(f"{name}\n" for name in all_names(pool)))
+    assert found.must().split() == block_nodes(pool, block, all_names(pool)) != []
 
 
 class ServiceNode:
@@ -146,7 +149,7 @@ def sn(tmp_path: Path) -> ServiceNode:
 
 
 FAT = "R000_NCDEF_FAT"
-IONS = [name for name, node in JUBL.nodes.items() if node.role == "ion"]
+IONS = JUBL.diskless()
 
 
 def test_bglblocks_counts_the_nodes_that_the_machine_has_and_those_that_are_up(sn: ServiceNode) -> None:

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from causeway.model.load import load_site
-from causeway.model.site import Port
+from causeway.model.thing import Port
+from causeway.model.topology import ChannelEnd
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.hardware import mac_address
-from causeway.plan.hashing import Flow, bond_member, slb_member
+from causeway.plan.hashing import Flow, member_for, slb_member
 from causeway.plan.streams import StreamEnds, expect
 
-FILE = Path(__file__).parents[2] / "topologies/jubl.yaml"
+FILE = Path(__file__).parents[2] / "topologies/jubl/site.yaml"
 JUBL = load_site(FILE)
-IONS = [name for name, node in JUBL.nodes.items() if node.role == "ion"]
+IONS = JUBL.diskless()
 NSD01_B = IPv4Address("10.2.64.202")
 FEN_B = IPv4Address("10.2.64.221")
 WIRE = tcp_goodput_mbit(1000, 1500)
@@ -62,7 +63,7 @@ def member_by_hand(stream: StreamEnds, ion: str, policy: str = "layer3+4") -> st
         *(stream.source[0], stream.destination[0]),
         *(stream.source[1], stream.destination[1]),
     )
-    return bond_member(flow, policy, MEMBERS)
+    return member_for(flow, policy, MEMBERS)
 
 
 def test_the_redpapers_eight_streams_go_where_the_servers_hash_sends_them() -> None:
@@ -108,7 +109,7 @@ def test_fens_layer2_sends_all_that_passes_deisa_through_one_member() -> None:
         mac_address(JUBL, Port("deisa", "eth0")),
         *(FEN_B, IPv4Address("10.1.33.11"), 1, 2),
     )
-    assert members == {bond_member(flow, "layer2", ["eth6", "eth7"])}
+    assert members == {member_for(flow, "layer2", ["eth6", "eth7"])}
 
 
 def test_the_inter_switch_link_bounds_what_passes_deisa() -> None:
@@ -142,7 +143,7 @@ def test_a_policy_in_force_replaces_that_of_its_own_node_only() -> None:
 def test_what_balance_slb_chooses_is_computed_where_it_is_not_given() -> None:
     streams = writes()
     expected = expect(JUBL, streams)
-    members = JUBL.topology.channels[0].ends[1].members
+    members = JUBL.channels[0].ends[1].members
     for stream in streams:
         source = mac_address(JUBL, Port(stream.sender, "eth0"))
         assert expected.member(stream.label, "zam870") == slb_member(source, members)
@@ -150,9 +151,9 @@ def test_what_balance_slb_chooses_is_computed_where_it_is_not_given() -> None:
 
 def test_a_choice_of_balance_tcp_must_be_given_where_several_streams_pass_it() -> None:
     ends = [end.model_copy(update={"hash_policy": "balance-tcp"}) if end.node == "zam870" else end
-            for end in JUBL.topology.channels[0].ends]  # fmt: skip
-    channels = [JUBL.topology.channels[0].model_copy(update={"ends": ends}), *JUBL.topology.channels[1:]]
-    site = replace(JUBL, topology=JUBL.topology.model_copy(update={"channels": channels}))
+            for end in JUBL.channels[0].ends]  # fmt: skip
+    channels = [JUBL.channels[0].model_copy(update={"ends": ends}), *JUBL.channels[1:]]
+    site = replace(JUBL, channels=tuple(channels))
     with pytest.raises(KeyError) as caught:
         expect(site, writes())
     assert caught.value.args == ((IONS[0], "zam870"),)
@@ -160,6 +161,19 @@ def test_a_choice_of_balance_tcp_must_be_given_where_several_streams_pass_it() -
     with pytest.raises(KeyError) as caught:
         expect(site, writes(), given)
     assert caught.value.args == ((IONS[-1], "zam870"),)
+
+
+def test_balance_tcp_needs_no_choice_where_each_stream_has_a_channel_for_itself() -> None:
+    def tcp(end: ChannelEnd) -> ChannelEnd:
+        return end.model_copy(update={"hash_policy": "balance-tcp"}) if end.node == "zam870" else end
+
+    channels = tuple(c.model_copy(update={"ends": [tcp(end) for end in c.ends]}) for c in JUBL.channels)
+    site = replace(JUBL, channels=channels)
+    streams = [
+        StreamEnds(f"{ion}>{server}", ion, (JUBL.known_by(ion).address, 6000), (JUBL.known_by(server).address, 5011))
+        for ion, server in zip(IONS, ("nsd01", "nsd02"), strict=False)
+    ]
+    assert expect(site, streams).rates == pytest.approx({stream.label: WIRE for stream in streams})
 
 
 def test_a_switchs_choices_decide_what_the_server_receives() -> None:

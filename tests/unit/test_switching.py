@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from causeway.errors import LabBroken
-from causeway.lab.switching import json_objects, parse_flows
+from causeway.lab.probes.switching import json_objects, parse_flows, parse_table
 
 ION = "R00-M0-NC-3"
 
@@ -137,3 +137,13 @@ def test_when_the_other_end_hangs_up_whole_objects_come_and_then_an_error() -> N
         assert [next(objects), next(objects)] == ANSWERS[:2]
         with pytest.raises(LabBroken, match="hung up"):
             next(objects)
+
+
+def test_a_table_is_its_rules_for_single_addresses() -> None:
+    text = (
+        " priority=20,dl_dst=02:f6:c7:01:74:9a actions=output:up1\n"
+        ' priority=20,dl_dst=02:34:05:e2:cc:52 actions=output:"x6"\n'
+        " priority=10,dl_dst=01:00:00:00:00:00/01:00:00:00:00:00 actions=output:x6,output:up1\n"
+        " priority=0 actions=drop\n"
+    )
+    assert parse_table(text) == {"02:f6:c7:01:74:9a": "up1", "02:34:05:e2:cc:52": "x6"}

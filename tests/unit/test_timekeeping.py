@@ -2,7 +2,7 @@
 
 import pytest
 
-from causeway.lab.timekeeping import Source, parse_source, parse_tracking
+from causeway.lab.probes.timekeeping import Source, parse_source, parse_tracking
 
 HAS_TIME = (
     "0A0240DC,10.2.64.220,11,1767226592.458554193,0.000000364,0.000000041,0.000000145,-0.000,-0.250,0.002,"

@@ -1,27 +1,21 @@
-"""States that a site should not be in. Each function brings one about and returns its undo; none of them judges.
+"""States that a site should not be in. Each function gives one as a change, not made yet; none of them judges.
 
 Their docstrings say how a fault is injected, what it triggers and how to look for it; `catalogue` reads them.
 """
 
 from causeway.lab.faults.clocks import clock_wrong
 from causeway.lab.faults.exports import export_moved
-from causeway.lab.faults.files import file_changed
 from causeway.lab.faults.keys import authorized_key_wrong, host_key_wrong
 from causeway.lab.faults.links import link_delayed, link_down, link_lossy, link_rate, link_silent, port_mtu
 from causeway.lab.faults.names import name_missing
 from causeway.lab.faults.routes import route_missing, route_one_way, route_wrong
 from causeway.lab.faults.services import service_slow, service_stopped
-from causeway.lab.faults.settings import kernel_setting
-from causeway.lab.faults.undo import Undo
 
 __all__ = [
-    "Undo",
     "authorized_key_wrong",
     "clock_wrong",
     "export_moved",
-    "file_changed",
     "host_key_wrong",
-    "kernel_setting",
     "link_delayed",
     "link_down",
     "link_lossy",

@@ -9,12 +9,9 @@ from typing import Any, get_args, get_type_hints
 
 from causeway.errors import BadInput
 from causeway.lab import faults
+from causeway.lab.changes.change import Change
 from causeway.lab.faults.parameters import Kind
-from causeway.lab.faults.undo import Undo
 from causeway.model.site import Site
-
-#: What is no fault, and what is for scenarios alone: a trainee has an editor.
-_NOT_OFFERED = ("Undo", "file_changed", "kernel_setting")
 
 
 @dataclass(frozen=True)
@@ -30,11 +27,11 @@ class Parameter:
 class Fault:
     """A fault function, and what its docstring and its signature say."""
 
-    inject: Callable[..., Undo]
+    change: Callable[..., Change]
 
     @property
     def name(self) -> str:
-        return self.inject.__name__
+        return self.change.__name__
 
     @property
     def state(self) -> str:
@@ -56,13 +53,13 @@ class Fault:
 
     @cached_property
     def parameters(self) -> list[Parameter]:
-        hints = get_type_hints(self.inject, include_extras=True)
-        names = list(inspect.signature(self.inject).parameters)[1:]  # the first is the lab
+        hints = get_type_hints(self.change, include_extras=True)
+        names = list(inspect.signature(self.change).parameters)[1:]  # the first is the lab
         return [Parameter(name, *get_args(hints[name])) for name in names]
 
     @cached_property
     def _said(self) -> dict[str, str]:
-        text = inspect.cleandoc(self.inject.__doc__ or "")
+        text = inspect.cleandoc(self.change.__doc__ or "")
         first, *parts = re.split(r"^(Injected|Triggers|Look): ", text, flags=re.MULTILINE)
         said = {"state": first, **dict(zip(parts[::2], parts[1::2], strict=True))}
         return {name: _sentence(" ".join(words.split())) for name, words in said.items()}
@@ -105,7 +102,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-FAULTS = {name: Fault(getattr(faults, name)) for name in faults.__all__ if name not in _NOT_OFFERED}
+FAULTS = {name: Fault(getattr(faults, name)) for name in faults.__all__}
 
 
 def find(name: str) -> Fault:

@@ -3,16 +3,16 @@
 import re
 
 from causeway.errors import BadInput
-from causeway.lab.faults.files import put_back, write
+from causeway.lab.changes.change import Change
+from causeway.lab.changes.daemons import how_started, restart
+from causeway.lab.changes.files import put_back, write
 from causeway.lab.faults.parameters import SignedSeconds, TimeClient
-from causeway.lab.faults.services import how_started, restart
-from causeway.lab.faults.undo import Undo, change
 from causeway.lab.lab import Lab
 
 _DAEMON = "chronyd"
 
 
-def clock_wrong(lab: Lab, node: TimeClient, seconds: SignedSeconds) -> Undo:
+def clock_wrong(lab: Lab, node: TimeClient, seconds: SignedSeconds) -> Change:
     """A node's clock differs from its time server's, as NTP measures it.
 
     Injected: the node's chronyd is given what it would measure at home: `offset` at the server's line in chrony.conf,
@@ -29,4 +29,5 @@ def clock_wrong(lab: Lab, node: TimeClient, seconds: SignedSeconds) -> Undo:
     if shifted == text:
         raise BadInput(f"{node} has no server in {config}")
     again = restart(node, _DAEMON, command)
-    return change(lab, [write(node, config, shifted), *again], [put_back(lab, node, config), *again])
+    title = f"chronyd of {node} is {seconds:g} s ahead of its server"
+    return Change(title, (write(node, config, shifted), *again), (put_back(lab, node, config), *again))

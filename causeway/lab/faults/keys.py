@@ -1,9 +1,9 @@
 """Keys that are others than those that the site knows. No private key is ever printed."""
 
 from causeway.errors import BadInput
-from causeway.lab.faults.files import put_back, write
+from causeway.lab.changes.change import Change, Step
+from causeway.lab.changes.files import put_back, write
 from causeway.lab.faults.parameters import Host
-from causeway.lab.faults.undo import Step, Undo, change
 from causeway.lab.lab import Lab
 from causeway.render.secrets import KeyPair
 
@@ -12,7 +12,7 @@ _OWN_KEY = "/root/.ssh/id_ed25519.pub"
 _AUTHORIZED = "/root/.ssh/authorized_keys"
 
 
-def host_key_wrong(lab: Lab, node: Host) -> Undo:
+def host_key_wrong(lab: Lab, node: Host) -> Change:
     """A node's sshd has another key than its clients know, as after a fresh installation.
 
     Injected: both halves of the host key are replaced by a new pair, and sshd reads them.
@@ -22,11 +22,12 @@ def host_key_wrong(lab: Lab, node: Host) -> Undo:
     """
     pair, public = KeyPair(node), f"{_HOST_KEY}.pub"
     read = Step(node, ("sh", "-c", "pkill -HUP -o -x sshd || :"))
-    there = [write(node, _HOST_KEY, pair.private), write(node, public, f"{pair.public} {node}\n"), read]
-    return change(lab, there, [put_back(lab, node, _HOST_KEY), put_back(lab, node, public), read])
+    there = (write(node, _HOST_KEY, pair.private), write(node, public, f"{pair.public} {node}\n"), read)
+    back = (put_back(lab, node, _HOST_KEY), put_back(lab, node, public), read)
+    return Change(f"sshd of {node} has another key", there, back)
 
 
-def authorized_key_wrong(lab: Lab, node: Host, client: Host) -> Undo:
+def authorized_key_wrong(lab: Lab, node: Host, client: Host) -> Change:
     """A node lets in another key than the one that a client's root has.
 
     Injected: the client's line in the node's authorized_keys gets a new key. All I/O nodes share one line.
@@ -39,4 +40,5 @@ def authorized_key_wrong(lab: Lab, node: Host, client: Host) -> Undo:
     if key not in text:
         raise BadInput(f"{node} does not let root of {client} in anyway; choose a client that it knows")
     other = text.replace(key, KeyPair(client).public.split()[1])
-    return change(lab, [write(node, _AUTHORIZED, other)], [put_back(lab, node, _AUTHORIZED)])
+    there, back = write(node, _AUTHORIZED, other), put_back(lab, node, _AUTHORIZED)
+    return Change(f"{node} has another key for root of {client}", (there,), (back,))

@@ -2,11 +2,12 @@
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from causeway.errors import BadInput
-from causeway.lab.faults.undo import Step, Undo
+from causeway.errors import BadInput, LabBroken
+from causeway.lab.changes.change import Change, Step, Undo
 from causeway.lab.lab import Lab
 
 
@@ -19,11 +20,21 @@ class Entry:
     steps: tuple[Step, ...]
 
 
-def enter(lab: Lab, name: str, undo: Undo) -> int:
-    """Keep a fault's undo; returns its id, which no other fault of this lab gets."""
-    new = len(entries(lab)) + 1
-    _write(lab, Entry(new, name, undo.steps))
-    return new
+def inject(lab: Lab, name: str, change: Change) -> int:
+    """Make a fault; returns its id, which no other fault of this lab gets.
+
+    Its undo is kept before anything is changed. A fault that could not be made is undone at once, and is left to be
+    cleared only where that could not be done.
+    """
+    entry = Entry(len(entries(lab)) + 1, name, change.back)
+    _write(lab, entry)
+    try:
+        change.make(lab)
+    except BaseException:
+        with suppress(LabBroken):  # told already
+            clear(lab, entry)
+        raise
+    return entry.id
 
 
 def entries(lab: Lab) -> list[Entry]:

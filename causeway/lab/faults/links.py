@@ -6,21 +6,21 @@ One member of a channel is a cable like any other.
 import json
 
 from causeway.errors import BadInput
+from causeway.lab.changes.change import Change, Step
 from causeway.lab.faults.parameters import Device, MbitPerSecond, Milliseconds, Mtu, NodeName, Percent
-from causeway.lab.faults.undo import Step, Undo, change
 from causeway.lab.lab import Lab
-from causeway.model.site import Cable, Port
-from causeway.plan.paths import link_rate_mbit
+from causeway.model.site import Cable
+from causeway.model.thing import Port
 
-#: How adapters queue below their shaper (images/base/adapters; tests/unit compares).
+#: How adapters queue below their shaper (nodes/base/adapters; tests/unit compares).
 FAIR_QUEUE = "parent 1: handle 10: fq_codel flows 4096"
-#: The shaper itself, which is the wire's rate (images/base/adapters).
+#: The shaper itself, which is the wire's rate (nodes/base/adapters).
 SHAPER = "root handle 1: tbf rate {rate}mbit burst 32k latency 10ms overhead 24"
 #: Frames that are under way on a late link, at most: half a second of small ones at 1 Gbit/s.
 _UNDER_WAY = 100_000
 
 
-def link_down(lab: Lab, node: NodeName, device: Device) -> Undo:
+def link_down(lab: Lab, node: NodeName, device: Device) -> Change:
     """A cable is pulled: both of its ends lose their carrier.
 
     Injected: one end is set down, the one without an address of its own, for the other would lose its routes, too.
@@ -30,10 +30,10 @@ def link_down(lab: Lab, node: NodeName, device: Device) -> Undo:
     Look: compare what each end of each cable says of its carrier, and of a channel how many members carry.
     """
     end = min(_cable(lab, node, device).ends, key=lambda end: end.device in lab.site.nodes[end.node].interfaces)
-    return change(lab, [_ip(end, "down")], [_ip(end, "up")])
+    return Change(f"the cable of {node}:{device} is pulled", (_ip(end, "down"),), (_ip(end, "up"),))
 
 
-def link_silent(lab: Lab, node: NodeName, device: Device) -> Undo:
+def link_silent(lab: Lab, node: NodeName, device: Device) -> Change:
     """A cable carries nothing, in neither direction, and both of its ends keep their carrier.
 
     Injected: each end sends and counts what it sends as before, and drops all that arrives (a tc filter) before
@@ -46,13 +46,13 @@ def link_silent(lab: Lab, node: NodeName, device: Device) -> Undo:
     """
     ends = _cable(lab, node, device).ends
     drop = ("filter replace", "ingress pref 1 handle 1 matchall action drop")
-    there = [step for end in ends for step in (_tc(end, "qdisc replace", "clsact"), _tc(end, *drop))]
+    there = tuple(step for end in ends for step in (_tc(end, "qdisc replace", "clsact"), _tc(end, *drop)))
     # replaced first, as `del` fails where there is nothing
-    back = [_tc(end, f"qdisc {verb}", "clsact") for end in ends for verb in ("replace", "del")]
-    return change(lab, there, back)
+    back = tuple(_tc(end, f"qdisc {verb}", "clsact") for end in ends for verb in ("replace", "del"))
+    return Change(f"the cable of {node}:{device} is silent", there, back)
 
 
-def link_lossy(lab: Lab, node: NodeName, device: Device, percent: Percent) -> Undo:
+def link_lossy(lab: Lab, node: NodeName, device: Device, percent: Percent) -> Change:
     """A cable loses frames at random, as many in each direction.
 
     Injected: netem below the shaper, at both ends; what it loses is not counted as sent.
@@ -63,7 +63,7 @@ def link_lossy(lab: Lab, node: NodeName, device: Device, percent: Percent) -> Un
     return _impaired(lab, node, device, f"loss {percent:g}%")
 
 
-def link_delayed(lab: Lab, node: NodeName, device: Device, delay_ms: Milliseconds) -> Undo:
+def link_delayed(lab: Lab, node: NodeName, device: Device, delay_ms: Milliseconds) -> Change:
     """A cable is longer than it should be: every frame arrives later.
 
     Injected: netem below the shaper, at both ends, so a round trip takes twice as much more.
@@ -74,21 +74,20 @@ def link_delayed(lab: Lab, node: NodeName, device: Device, delay_ms: Millisecond
     return _impaired(lab, node, device, f"delay {delay_ms:g}ms")
 
 
-def link_rate(lab: Lab, node: NodeName, device: Device, rate_mbit: MbitPerSecond) -> Undo:
+def link_rate(lab: Lab, node: NodeName, device: Device, rate_mbit: MbitPerSecond) -> Change:
     """A cable's wire has another rate, as one that has negotiated less than it can.
 
-    Injected: another rate for the shaper, at both ends. ethtool does not show it: a veth has no rate to show.
+    Injected: another rate for the shaper, at both ends. ethtool goes on showing the rate that the wire should have.
     Triggers: streams over the cable share that rate; those that a channel's hash puts on other members keep theirs.
     Look: measure a stream over each cable alone; in a channel, compare the members' counters while many transmit.
     """
     ends = _cable(lab, node, device).ends
-    healthy = link_rate_mbit(lab.site, Port(node, device))
-    there = [_tc(end, "qdisc change", SHAPER.format(rate=f"{rate_mbit:g}")) for end in ends]
-    back = [_tc(end, "qdisc change", SHAPER.format(rate=healthy)) for end in ends]
-    return change(lab, there, back)
+    there = tuple(_tc(end, "qdisc change", SHAPER.format(rate=f"{rate_mbit:g}")) for end in ends)
+    back = tuple(_tc(end, "qdisc change", SHAPER.format(rate=lab.site.sends_mbit(end))) for end in ends)
+    return Change(f"the cable of {node}:{device} has {rate_mbit:g} Mbit/s", there, back)
 
 
-def port_mtu(lab: Lab, node: NodeName, device: Device, mtu: Mtu) -> Undo:
+def port_mtu(lab: Lab, node: NodeName, device: Device, mtu: Mtu) -> Change:
     """A port takes smaller packets than those who send through it believe.
 
     Injected: `ip link set mtu` at this one end of the cable. An adapter drops larger frames that arrive, and a switch
@@ -100,10 +99,11 @@ def port_mtu(lab: Lab, node: NodeName, device: Device, mtu: Mtu) -> Undo:
     here = Port(node, device)
     _cable(lab, node, device)
     (shown,) = json.loads(Step(node, ("ip", "-j", "link", "show", device), plugged=True).take(lab))
-    return change(lab, [_ip(here, "mtu", str(mtu))], [_ip(here, "mtu", str(shown["mtu"]))])
+    there, back = (_ip(here, "mtu", str(size)) for size in (mtu, shown["mtu"]))
+    return Change(f"{here} takes packets of {mtu} bytes", (there,), (back,))
 
 
-def _impaired(lab: Lab, node: str, device: str, how: str) -> Undo:
+def _impaired(lab: Lab, node: str, device: str, how: str) -> Change:
     """Frames go through a netem below the shaper, on both ends; the queue is fair there, too."""
     ends = _cable(lab, node, device).ends
     for end in ends:
@@ -111,10 +111,10 @@ def _impaired(lab: Lab, node: str, device: str, how: str) -> Undo:
             raise BadInput(f"{end} loses or delays frames already; undo that first")
     netem = f"parent 1: handle 20: netem limit {_UNDER_WAY}"
     below = FAIR_QUEUE.replace("parent 1: handle 10:", "parent 20: handle 30:")
-    there = [_tc(end, "qdisc replace", words) for end in ends for words in (f"{netem} {how}", below)]
+    there = tuple(_tc(end, "qdisc replace", words) for end in ends for words in (f"{netem} {how}", below))
     # a netem again, for a fair queue that is there already refuses to be replaced by its like
-    back = [_tc(end, "qdisc replace", words) for end in ends for words in (netem, FAIR_QUEUE)]
-    return change(lab, there, back)
+    back = tuple(_tc(end, "qdisc replace", words) for end in ends for words in (netem, FAIR_QUEUE))
+    return Change(f"the cable of {node}:{device} has {how}", there, back)
 
 
 def _cable(lab: Lab, node: str, device: str) -> Cable:

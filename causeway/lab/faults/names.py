@@ -3,17 +3,13 @@
 import re
 
 from causeway.errors import BadInput
-from causeway.lab.faults.files import put_back, write
+from causeway.lab.changes.change import Change, Step
+from causeway.lab.changes.files import put_back, write
 from causeway.lab.faults.parameters import DnsName, NameServer
-from causeway.lab.faults.undo import Step, Undo, change
 from causeway.lab.lab import Lab
 
-#: $0 is the name; "0": wait until the server has it, "1": until it has it no more.
-_READ_AGAIN = """pkill -HUP -x named
-while host -t a "$0" 127.0.0.1 >/dev/null; [ $? -ne "$1" ]; do sleep 0.05; done"""
 
-
-def name_missing(lab: Lab, server: NameServer, name: DnsName) -> Undo:
+def name_missing(lab: Lab, server: NameServer, name: DnsName) -> Change:
     """A name server does not have a name; /etc/hosts on every node has it as before.
 
     Injected: the name's line is taken out of the server's zone, and named reads it again. Its address still leads to a
@@ -27,10 +23,11 @@ def name_missing(lab: Lab, server: NameServer, name: DnsName) -> Undo:
     without = re.sub(rf"^{re.escape(name)}\t.*\n", "", text, flags=re.MULTILINE)
     if without == text:
         raise BadInput(f"{server} has no name {name} in {zone}")
-    there = [write(server, zone, without), _read_again(lab, server, name, 1)]
-    return change(lab, there, [put_back(lab, server, zone), _read_again(lab, server, name, 0)])
+    there = (write(server, zone, without), _read_again(lab, server, name, "gone"))
+    back = (put_back(lab, server, zone), _read_again(lab, server, name, "there"))
+    return Change(f"{server} has no name {name}", there, back)
 
 
-def _read_again(lab: Lab, server: str, name: str, rc: int) -> Step:
-    """named reads its zones, and it is waited until `host` ends as told for the name."""
-    return Step(server, ("sh", "-c", _READ_AGAIN, f"{name}.{lab.site.topology.domain}.", str(rc)))
+def _read_again(lab: Lab, server: str, name: str, is_: str) -> Step:
+    """named reads its zones, and it is waited until the name is there, or gone."""
+    return Step(server, ("reread-zone", f"{name}.{lab.site.topology.domain}.", is_))

@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import Annotated, Any
 
-from causeway.model.site import Port, Site
+from causeway.model.site import Site
+from causeway.model.thing import Port
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _any_of(networks: list[IPv4Network]) -> str:
 
 
 def _name_server(site: Site, value: str, _: Mapping[str, Any]) -> str:
-    return _none_of(value, "name server", (dns.server for dns in site.topology.services.dns))
+    return _none_of(value, "name server", (c.dns for c in site.topology.clusters.values() if c.dns))
 
 
 def _host_name(site: Site, value: str, _: Mapping[str, Any]) -> str:
@@ -82,8 +83,7 @@ def _host_name(site: Site, value: str, _: Mapping[str, Any]) -> str:
 
 
 def _time_client(site: Site, value: str, _: Mapping[str, Any]) -> str:
-    ntp = site.topology.services.ntp
-    clients = [name for name, node in site.nodes.items() if ntp and node.cluster == ntp.cluster and name != ntp.server]
+    clients = [name for name in site.nodes if site.time_server(name)]
     return _none_of(value, "node that takes its time from another", clients)
 
 
@@ -119,7 +119,7 @@ Device = Annotated[str, Kind("what the cable is in at this node: an adapter, a c
 Destination = Annotated[str, Kind("a static route of the node: a network (10.2.64.0/22) or a host", _destination)]
 Neighbour = Annotated[str, Kind("an address in one of the node's own networks", _neighbour)]
 Service = Annotated[str, Kind("a daemon that runs there, as `ps` names it, or nfsd (the kernel's)", _service)]
-Export = Annotated[str, Kind("an exported tree, as the service node's /etc/exports has it", _path)]
+Export = Annotated[str, Kind("an exported tree, as /etc/exports has it on the node that others boot from", _path)]
 Percent = Annotated[float, Kind("per cent of the frames", _above(0, 100))]
 Milliseconds = Annotated[float, Kind("milliseconds, each way", _above(0, 10_000))]
 MbitPerSecond = Annotated[float, Kind("Mbit/s, each way", _above(0, 100_000))]

@@ -1,15 +1,15 @@
 """Static routes that are missing or lead astray."""
 
 from causeway.errors import BadInput
+from causeway.lab.changes.change import Change, Step
 from causeway.lab.faults.parameters import Destination, Neighbour, NodeName
-from causeway.lab.faults.undo import Step, Undo, change
 from causeway.lab.lab import Lab
 
 #: What `ip route show` says of a route's state, and no command takes.
 _STATES = {"linkdown", "dead"}
 
 
-def route_missing(lab: Lab, node: NodeName, to: Destination) -> Undo:
+def route_missing(lab: Lab, node: NodeName, to: Destination) -> Change:
     """A node lacks its static route to a network or a host.
 
     Injected: `ip route del`.
@@ -19,10 +19,10 @@ def route_missing(lab: Lab, node: NodeName, to: Destination) -> Undo:
     routes = _routes(lab, node, to)
     if not routes:
         raise BadInput(f"{node} has no route to {to}")
-    return change(lab, _verb(node, "del", routes), _verb(node, "replace", routes))
+    return Change(f"{node} has no route to {to}", _verb(node, "del", routes), _verb(node, "replace", routes))
 
 
-def route_wrong(lab: Lab, node: NodeName, to: Destination, via: Neighbour) -> Undo:
+def route_wrong(lab: Lab, node: NodeName, to: Destination, via: Neighbour) -> Change:
     """A node's static route to a network or a host leads through another neighbour than it should.
 
     Injected: `ip route replace`.
@@ -33,22 +33,24 @@ def route_wrong(lab: Lab, node: NodeName, to: Destination, via: Neighbour) -> Un
     routes = _routes(lab, node, to)
     if not routes:
         raise BadInput(f"{node} has no route to {to}")
-    return change(lab, _verb(node, "replace", [[to, "via", via]]), _verb(node, "replace", routes))
+    there, back = (_verb(node, "replace", ways) for ways in ([[to, "via", via]], routes))
+    return Change(f"{node} has its route to {to} via {via}", there, back)
 
 
-def route_one_way(lab: Lab, source: NodeName, target: NodeName) -> Undo:
+def route_one_way(lab: Lab, source: NodeName, target: NodeName) -> Change:
     """A node reaches another and hears no answer: the other has no way back.
 
-    Injected: every static route of the target that leads to the source's first address is deleted.
+    Injected: every static route of the target that leads to the address by which the source is known is deleted.
     Triggers: packets arrive (tcpdump on the target shows them) and answers do not leave; no connection is made from
     either side. The target reaches all others.
     Look: follow a ping hop by hop, there and back, and note the last hop that sees it.
     """
-    address = str(lab.site.first_leg(source).address)
+    address = str(lab.site.known_by(source).address)
     routes = _routes(lab, target, "match", address)
     if not routes or any("kernel" in route for route in routes):
         raise BadInput(f"{target} has no static route back to {address} ({source}); choose nodes of two networks")
-    return change(lab, _verb(target, "del", routes), _verb(target, "replace", routes))
+    there, back = (_verb(target, verb, routes) for verb in ("del", "replace"))
+    return Change(f"{target} has no way back to {source}", there, back)
 
 
 def _routes(lab: Lab, node: str, *which: str) -> list[list[str]]:
@@ -57,8 +59,8 @@ def _routes(lab: Lab, node: str, *which: str) -> list[list[str]]:
     return [[word for word in line.split() if word not in _STATES] for line in shown]
 
 
-def _verb(node: str, verb: str, routes: list[list[str]]) -> list[Step]:
-    return [_ip_route(node, verb, *route) for route in routes]
+def _verb(node: str, verb: str, routes: list[list[str]]) -> tuple[Step, ...]:
+    return tuple(_ip_route(node, verb, *route) for route in routes)
 
 
 def _ip_route(node: str, verb: str, *words: str) -> Step:

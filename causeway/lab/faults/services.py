@@ -1,21 +1,17 @@
 """Daemons that do not run, or not yet."""
 
-import re
-
 from causeway.errors import BadInput
+from causeway.lab.changes.change import Change, Step
+from causeway.lab.changes.daemons import how_started, start, start_late, stop
 from causeway.lab.faults.parameters import NodeName, Seconds, Service
-from causeway.lab.faults.undo import Step, Undo, change
 from causeway.lab.lab import Lab
 
 #: Kernel threads: no process of a node, so the commands stand here (service node's /etc/init.d/bgl-boot).
 _NFSD = "nfsd"
 _NFSD_STOP, _NFSD_START = ("rpc.nfsd", "0"), ("rpc.nfsd", "-N", "3")
-#: $0 is the daemon, "$@" how it is started. A start that is still to come (service_slow) is called off first.
-_STOP = 'pkill -f "late-$0"; pkill -x "$0"; while pgrep -x "$0" >/dev/null; do sleep 0.05; done'
-_START = 'pkill -f "late-$0"; pgrep -x "$0" >/dev/null || exec "$@" >/dev/null 2>&1'
 
 
-def service_stopped(lab: Lab, node: NodeName, service: Service) -> Undo:
+def service_stopped(lab: Lab, node: NodeName, service: Service) -> Change:
     """A daemon does not run on a node.
 
     Injected: it is ended as `pkill` ends it; the undo starts it as it was started. `nfsd` is the kernel's NFS server.
@@ -23,13 +19,14 @@ def service_stopped(lab: Lab, node: NodeName, service: Service) -> Undo:
     DHCP's leases; a node's NFS mounts wait.
     Look: ask each daemon on each node for what it is there for, from another node.
     """
+    title = f"{service} does not run on {node}"
     if service == _NFSD:
-        return change(lab, [Step(node, _NFSD_STOP)], [Step(node, _NFSD_START)])
+        return Change(title, (Step(node, _NFSD_STOP),), (Step(node, _NFSD_START),))
     command = how_started(lab, node, service)
-    return change(lab, [_stop(node, service)], [_start(node, service, command)])
+    return Change(title, (stop(node, service),), (start(node, service, command),))
 
 
-def service_slow(lab: Lab, node: NodeName, service: Service, seconds: Seconds) -> Undo:
+def service_slow(lab: Lab, node: NodeName, service: Service, seconds: Seconds) -> Change:
     """A daemon is restarted on a node, and takes its time to be there.
 
     Injected: it is ended, and started again as it was when the seconds are over.
@@ -39,31 +36,5 @@ def service_slow(lab: Lab, node: NodeName, service: Service, seconds: Seconds) -
     if service == _NFSD:
         raise BadInput(f"{_NFSD} is the kernel's and there at once; name a daemon")
     command = how_started(lab, node, service)
-    late = 'setsid sh -c \'sleep "$1"; shift; exec "$@"\' "late-$0" "$@" >/dev/null 2>&1 &'
-    later = Step(node, ("sh", "-c", late, service, f"{seconds:g}", *command))
-    return change(lab, [_stop(node, service), later], [_start(node, service, command)])
-
-
-def restart(node: str, service: str, command: list[str]) -> list[Step]:
-    """End a daemon, and start it anew."""
-    return [_stop(node, service), _start(node, service, command)]
-
-
-def how_started(lab: Lab, node: str, service: str) -> list[str]:
-    """The command that a daemon was started with. BadInput when it does not run."""
-    pid = lab.on(node, "pgrep", "-o", "-x", service).stdout.strip()
-    if not pid:
-        raise BadInput(f"{service} does not run on {node}; `causeway exec {node} -- ps ax` shows what does")
-    words = lab.on(node, "cat", f"/proc/{pid}/cmdline").must().split("\0")
-    # sshd's listener shows what it does in place of its arguments
-    if title := re.match(r"sshd: (.*) \[listener\]", words[0]):
-        return title[1].split()
-    return [word for word in words if word]
-
-
-def _stop(node: str, service: str) -> Step:
-    return Step(node, ("sh", "-c", _STOP, service))
-
-
-def _start(node: str, service: str, command: list[str]) -> Step:
-    return Step(node, ("sh", "-c", _START, service, *command))
+    there = (stop(node, service), start_late(node, service, seconds, command))
+    return Change(f"{service} of {node} takes {seconds:g} s to start", there, (start(node, service, command),))

@@ -8,10 +8,10 @@ Source: issue 3, "Power and firmware", "Bad input".
 
 from collections.abc import Callable
 
-from causeway.lab import blocks
-from causeway.lab.faults import file_changed
-from causeway.lab.wait import until
+from causeway.lab.changes.files import file_changed
+from causeway.lab.pools import bluegene
 from causeway.scenario.stage import Stage
+from causeway.wait import until
 
 TFTP = "/bgl/BlueLight/ppcfloor/tftp"
 IMAGE = f"{TFTP}/ionode.img"
@@ -30,8 +30,8 @@ STAGES = {
 
 
 def play(stage: Stage) -> None:
-    lab, sn = stage.lab, blocks.service_node(stage.lab)
-    block, nodes = blocks.booted(lab), lab.booted_io_nodes()
+    lab, sn = stage.lab, bluegene.service_node(stage.lab)
+    block, nodes = bluegene.pool_of(lab).booted, lab.booted()
 
     def do(command: str) -> str:
         return lab.on(sn, "sh", "-c", command, timeout_s=500).must()
@@ -40,15 +40,15 @@ def play(stage: Stage) -> None:
         return {lab.state(node) for node in nodes}
 
     def silent(words: str) -> str:
-        return " ".join(blocks.silent(lab, nodes, words))
+        return " ".join(bluegene.silent(lab, nodes, words))
 
     def up_again(node: str, order: Callable[[], object]) -> None:
-        lab.console_log(node).unlink()
+        bluegene.console_log(lab, node).unlink()
         order()
         ended = "boot ended: up"
 
         def last_lines() -> str:
-            lines = [line.text for line in blocks.console(lab, node)]
+            lines = [line.text for line in bluegene.console(lab, node)]
             return "" if ended in lines else f"{lines[-1:]}"
 
         until(f"{node} says {ended!r}", last_lines, deadline_s=60)
@@ -56,11 +56,13 @@ def play(stage: Stage) -> None:
     with stage.healthy("the block is up"):
         stage.compare("states", "up", " ".join(states()), "", 0)
 
+    with stage.perturb("the block is freed"):
+        bluegene.deallocate(lab, block)
+
     with stage.judge("freed, its nodes are off and without addresses; allocated, they are up again"):
-        blocks.deallocate(lab, block)
         stage.compare("states, freed", "off", " ".join(states()), "", 0)
         stage.compare("ping, freed", 1, lab.on("FEN", "ping", "-c1", "-W1", nodes[0]).rc, "exit code", 0)
-        stage.compare("allocation", 0, blocks.allocate(lab, block).rc, "exit code", 0)
+        stage.compare("allocation", 0, bluegene.allocate(lab, block).rc, "exit code", 0)
         stage.compare("states, allocated again", "up", " ".join(states()), "", 0)
 
     with stage.judge("reset and poweroff do what they do on a machine"):
@@ -73,7 +75,7 @@ def play(stage: Stage) -> None:
 
     for what, (break_it, mend_it, said) in STAGES.items():
         with stage.judge(f"{what}: every console says so, and the nodes come up once it is mended"):
-            blocks.deallocate(lab, block)
+            bluegene.deallocate(lab, block)
             do(break_it)
             allocation = lab.start_on(sn, "bglallocate", block, "root")
             until(f"consoles say {said!r}", lambda words=said: silent(words), deadline_s=60)
@@ -81,9 +83,9 @@ def play(stage: Stage) -> None:
             stage.compare(f"{what}, then mended", 0, allocation.result(400).rc, "exit code", 0)
 
     with stage.contrast("a script that fails and one that hangs are named, and the nodes are up all the same"):
-        stage.defer(file_changed(lab, sn, f"{RC}/S20broken", "echo it is broken\nexit 3\n"))
-        stage.defer(file_changed(lab, sn, f"{RC}/S21hanging", "sleep 1000\n"))
-        allocated = blocks.reboot(lab, block)
+        stage.make(file_changed(lab, sn, f"{RC}/S20broken", "echo it is broken\nexit 3\n"))
+        stage.make(file_changed(lab, sn, f"{RC}/S21hanging", "sleep 1000\n"))
+        allocated = bluegene.reboot(lab, block)
         stage.compare("allocation with bad scripts", 1, allocated.rc, "exit code", 0)
         blamed = allocated.stdout.count("is up, but failed: S20broken S21hanging")
         stage.compare("nodes whose scripts are named", len(nodes), blamed, "nodes", 0)
@@ -92,16 +94,16 @@ def play(stage: Stage) -> None:
 
     with stage.contrast("a full disk under /bgl/gpfsvar keeps the filesystem's part from starting, and nothing else"):
         stage.undo()
-        blocks.deallocate(lab, block)
+        bluegene.deallocate(lab, block)
         do("rm -rf /bgl/gpfsvar/*; dd if=/dev/zero of=/bgl/gpfsvar/fill bs=4k || true")
-        allocated = blocks.allocate(lab, block)
+        allocated = bluegene.allocate(lab, block)
         do("rm /bgl/gpfsvar/fill")
         stage.compare("allocation, disk full", 1, allocated.rc, "exit code", 0)
         stage.compare("nodes that say so", len(nodes), allocated.stdout.count("but failed: S40fs"), "nodes", 0)
         stage.compare("ssh to one of them", 0, lab.on(sn, "ssh", "-o", "BatchMode=yes", nodes[0], "true").rc, "", 0)
 
     with stage.contrast("SN's services are restarted while nodes are up, and the nodes find them again"):
-        blocks.reboot(lab, block).must()
+        bluegene.reboot(lab, block).must()
         do("/etc/init.d/bgl-boot restart")
         ends = [lab.start_on(node, "sh", "-c", "echo I was here >>/var/adm/ras/restart.log") for node in nodes]
         wrote = sum(end.result(300).rc == 0 for end in ends)
@@ -110,5 +112,5 @@ def play(stage: Stage) -> None:
         stage.compare("lines that arrived", len(nodes), kept, "lines", 0)
 
     with stage.restore("everything is as it was"):
-        stage.compare("allocation, at last", 0, blocks.reboot(lab, block).rc, "exit code", 0)
+        stage.compare("allocation, at last", 0, bluegene.reboot(lab, block).rc, "exit code", 0)
         stage.compare("states, at last", "up", " ".join(states()), "", 0)

@@ -9,15 +9,16 @@ Source: issue 5, part 1.
 import re
 from collections.abc import Callable, Iterator
 
-from causeway.lab import blocks, nuttcp
-from causeway.lab.channels import read_channel
+from causeway.lab.changes.change import Change
 from causeway.lab.clock import Watch
 from causeway.lab.faults.catalogue import FAULTS
-from causeway.lab.faults.undo import Undo
 from causeway.lab.lab import Lab
-from causeway.lab.wait import until
-from causeway.scenario.ssh import CHANGED, IN, NOT_AUTHORIZED, login
+from causeway.lab.pools import bluegene
+from causeway.lab.probes import nuttcp
+from causeway.lab.probes.channels import read_channel
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.logins import CHANGED, IN, NOT_AUTHORIZED, login
+from causeway.wait import until
 
 #: LACP takes a member back within 30 s: an end that knows of no partner speaks no oftener.
 DEADLINE_S = 35
@@ -127,7 +128,7 @@ def routes(lab: Lab) -> Iterator[Case]:
 
 
 def services(lab: Lab) -> Iterator[Case]:
-    ion, sn = lab.booted_io_nodes()[0], blocks.service_node(lab)
+    ion, sn = lab.booted()[0], bluegene.service_node(lab)
 
     def runs(node: str, service: str) -> bool:
         return bool(lab.on(node, "pgrep", "-x", service).stdout)
@@ -171,7 +172,7 @@ def services(lab: Lab) -> Iterator[Case]:
 
 
 def keys(stage: Stage) -> Iterator[Case]:
-    ion, sn = stage.lab.booted_io_nodes()[0], blocks.service_node(stage.lab)
+    ion, sn = stage.lab.booted()[0], bluegene.service_node(stage.lab)
     yield (
         "FEN's host key is another",
         "host_key_wrong node=FEN",
@@ -189,13 +190,18 @@ def keys(stage: Stage) -> Iterator[Case]:
     )
 
 
-def inject(lab: Lab, typed: str) -> Undo:
+def typed_in(lab: Lab, typed: str) -> Change:
     name, *words = typed.split()
     fault = FAULTS[name]
-    return fault.inject(lab, **fault.read(words, lab.site))
+    return fault.change(lab, **fault.read(words, lab.site))
 
 
 def play(stage: Stage) -> None:
+    with nuttcp.servers(stage.lab, ["nsd01"]):
+        _play(stage)
+
+
+def _play(stage: Stage) -> None:
     lab = stage.lab
     cases = [*links(lab), *routes(lab), *services(lab), *keys(stage)]
 
@@ -211,28 +217,28 @@ def play(stage: Stage) -> None:
         until(words, lambda: "" if shows() == state else f"{not state}", deadline_s=DEADLINE_S)
 
     with stage.healthy("no fault shows, and there is a case for each one"):
-        lab.on("nsd01", "nuttcp", "-S").must()
-        stage.defer(lambda: lab.on("nsd01", "pkill", "-x", "nuttcp"))
-        until("nuttcp", lambda: "" if _listens(lab) else "nobody listens", deadline_s=5)
         stage.compare("faults with a case", " ".join(FAULTS), " ".join(sorted({c[1].split()[0] for c in cases})), "", 0)
         stage.compare("what shows", "", shown(), "", 0)
         before = queues()
 
     undos, went = [], []
-    with stage.judge("each fault shows once it is there, and no more after its undo"):
+    with stage.perturb("each fault is injected, and undone once it shows, until it shows no more"):
         for what, typed, shows in cases:
-            undos.append(inject(lab, typed))
-            stage.defer(undos[-1])
+            change = typed_in(lab, typed)
+            fault = stage.make(change)
+            undos.append(change.undo(lab))
             wait_until(True, what, shows)
-            undos[-1]()
+            fault.undo()
             wait_until(False, what, shows)
             went.append(what)
+
+    with stage.judge("each of them showed, and went"):
         stage.compare("what showed, and went", "; ".join(case[0] for case in cases), "; ".join(went), "", 0)
 
     with stage.contrast("a daemon that is slow comes by itself; all undone once more, nothing shows"):
         what, typed, shows = next(case for case in cases if case[1].startswith("service_slow"))
         watch = Watch()
-        stage.defer(inject(lab, typed))
+        stage.make(typed_in(lab, typed))
         wait_until(True, what, shows)
         wait_until(False, what, shows)
         stage.compare("seconds without it", SLOW_S, watch.virtual_s, "s", 0.2)
@@ -243,7 +249,3 @@ def play(stage: Stage) -> None:
 
     with stage.restore("the queues are what they were"):
         stage.compare("queues as before", True, queues() == before, "", 0)
-
-
-def _listens(lab: Lab) -> bool:
-    return any(local[1] == nuttcp.CONTROL_PORT for local, _, state in nuttcp.sockets(lab, "nsd01") if state == "LISTEN")

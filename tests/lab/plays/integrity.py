@@ -7,10 +7,12 @@ wrong block.
 Source: issue 4, 1 and 7.
 """
 
-from causeway.lab import filesystems, fio
-from causeway.lab.fio import Job
-from causeway.lab.wait import until
+from causeway.lab.filesystems import administrators
+from causeway.lab.pools.bluegene import restart, switch_off
+from causeway.lab.probes import fio
+from causeway.lab.probes.fio import Job
 from causeway.scenario.stage import Stage
+from causeway.wait import until
 
 SIZE_MIB = 256
 #: Writes, or reads and counts the wrong ones of, every n-th block of a file from the i-th on.
@@ -33,8 +35,8 @@ BLOCK = 64 * 1024
 
 
 def play(stage: Stage) -> None:
-    lab, work = stage.lab, stage.site.topology.filesystems["work"]
-    io_nodes = lab.booted_io_nodes()
+    lab, servers = stage.lab, stage.site.servers("work")
+    io_nodes = lab.booted()
 
     def blocks(verb: str, file: str, clients: list[str], count: int) -> int:
         """All clients at the same time, each its own blocks; the number of wrong ones."""
@@ -52,11 +54,17 @@ def play(stage: Stage) -> None:
     def used_mib(server: str) -> float:
         return int(lab.on(server, "df", "--output=used", "-k", "/disks/work").must().split()[-1]) / 1024
 
+    def kill_brick(server: str) -> None:
+        lab.on(server, "sh", "-c", "kill -9 $(cat /run/gluster/vols/work/*.pid)").must()
+
+    def start_bricks() -> None:
+        lab.on("nsd01", "gluster", "--mode=script", "volume", "start", "work", "force").must()
+
     def write_from(client: str, leg: str) -> None:
         """A file from a client: a third on each server, come in by one of its legs and by no other."""
-        before = {s: (used_mib(s), received(s)) for s in work.servers}
+        before = {s: (used_mib(s), received(s)) for s in servers}
         fio.play(lab, [Job(client, f"/work/{client}", 0, SIZE_MIB)], "write")
-        for server in work.servers:
+        for server in servers:
             disk, devices = before[server]
             stored = used_mib(server) - disk
             stage.compare(f"{client}: stored on {server}", round(SIZE_MIB / 3, 1), round(stored, 1), "MiB", 0.02)
@@ -68,14 +76,18 @@ def play(stage: Stage) -> None:
 
     with stage.healthy("JUBL's clients reach the servers over b, JUMP's over f"):
         write_from("FEN", "bond0")
-        stage.defer(lambda: filesystems.mc(lab, "cn01", "mcumount", "all").must())
-        filesystems.mc(lab, "cn01", "mcmount", "all").must()
+        stage.defer(lambda: administrators.mc(lab, "cn01", "mcumount", "all").must())
+        administrators.mc(lab, "cn01", "mcmount", "all").must()
         write_from("cn01", "eth0")
 
-    with stage.judge("clients that write blocks of 64 KiB in turns leave no wrong block"):
-        for clients in (io_nodes[:2], io_nodes[:8]):
+    groups = (io_nodes[:2], io_nodes[:8])
+    with stage.perturb("two clients, and then eight, write blocks of 64 KiB of one file in turns"):
+        for clients in groups:
+            blocks("write", f"/work/turns{len(clients)}", clients, 1024)
+
+    with stage.judge("they have left no wrong block"):
+        for clients in groups:
             file = f"/work/turns{len(clients)}"
-            blocks("write", file, clients, 1024)
             wrong = blocks("read", file, ["FEN"], 1024) + blocks("read", file, clients[::-1], 1024)
             stage.compare(f"wrong blocks of {len(clients)} clients", 0, wrong, "of 1024", 0)
         blocks("write", "/work/turns2", ["FEN"], 1)
@@ -87,12 +99,12 @@ def play(stage: Stage) -> None:
         until(
             "it writes", lambda: "" if lab.on(io_nodes[0], "test", "-s", "/work/killed").rc == 0 else "-", deadline_s=9
         )
-        lab.on("nsd03", "sh", "-c", "kill -9 $(cat /run/gluster/vols/work/*.pid)").must()
+        kill_brick("nsd03")
         stage.compare("the writer ended well", 0, writer.result(300).rc, "exit code", 0)
-        left = [row["servers"] for row in filesystems.rows(lab, "FEN", "mclsmount", "work")]
+        left = [row["servers"] for row in administrators.rows(lab, "FEN", "mclsmount", "work")]
         stage.compare("what its client says", "3 of 4", left[0], "", 0)
         stage.compare("wrong blocks, one server dead", 0, blocks("read", "/work/killed", io_nodes[:2], 1024), "", 0)
-        lab.on("nsd01", "gluster", "--mode=script", "volume", "start", "work", "force").must()
+        start_bricks()
 
         def unhealed() -> str:
             said = lab.on("nsd01", "gluster", "volume", "heal", "work", "info").must()
@@ -100,30 +112,30 @@ def play(stage: Stage) -> None:
             return "" if counts == ["0"] * 4 else " ".join(counts)
 
         until("work is healed", unhealed, deadline_s=120, poll_s=1)
-        lab.on("nsd01", "sh", "-c", "kill -9 $(cat /run/gluster/vols/work/*.pid)").must()
-        stage.defer(lambda: lab.on("nsd01", "gluster", "--mode=script", "volume", "start", "work", "force").must())
+        kill_brick("nsd01")
+        stage.defer(start_bricks)
         wrong = blocks("read", "/work/killed", io_nodes[:2], 1024)
         stage.compare("wrong blocks, read with what was healed", 0, wrong, "of 1024", 0)
 
     with stage.contrast("with two servers dead there is no reading, and a mount says so"):
-        lab.on("nsd02", "sh", "-c", "kill -9 $(cat /run/gluster/vols/work/*.pid)").must()
+        kill_brick("nsd02")
         lab.on("FEN", "umount", "-l", "/work").must()
-        said = filesystems.mc(lab, "FEN", "mcmount", "work")
+        said = administrators.mc(lab, "FEN", "mcmount", "work")
         told = "too few of its servers serve it" in said.stderr
         stage.compare("mcmount with two of four servers", True, told and said.rc == 1, "", 0, said.stderr)
         stage.undo()
-        filesystems.mc(lab, "FEN", "mcmount", "work").must()
+        administrators.mc(lab, "FEN", "mcmount", "work").must()
         lab.on("FEN", "sh", "-c", "rm -f /work/FEN /work/cn01 /work/turns* /work/killed").must()
 
     with stage.judge("without SN's daemon its nodes are arbitrating; who is off is unknown, and holds nobody up"):
         off = io_nodes[-1]
-        stage.defer(lambda: lab.on("SN", "bglpower", "on", off).must())
-        lab.on("SN", "bglpower", "off", off).must()
-        stage.defer(lambda: filesystems.mc(lab, "SN", "mcmount", "all").must())
-        stage.defer(lambda: filesystems.mc(lab, "SN", "mcstartup").must())
-        filesystems.mc(lab, "SN", "mcshutdown").must()
+        stage.defer(lambda: restart(lab, [off]))
+        switch_off(lab, off)
+        stage.defer(lambda: administrators.mc(lab, "SN", "mcmount", "all").must())
+        stage.defer(lambda: administrators.mc(lab, "SN", "mcstartup").must())
+        administrators.mc(lab, "SN", "mcshutdown").must()
         began = float(lab.on("FEN", "date", "+%s.%N").must())
-        seen = filesystems.states(lab, "SN")
+        seen = administrators.states(lab, "SN")
         took = float(lab.on("FEN", "date", "+%s.%N").must()) - began
         expected = dict.fromkeys(seen, "arbitrating") | {"SN-b": "down", off: "unknown"}
         stage.compare("mcgetstate -a", str(expected), str(seen), "", 0)
@@ -131,4 +143,4 @@ def play(stage: Stage) -> None:
 
     with stage.restore("all are active again"):
         until(f"{off} is up", lambda: "" if lab.state(off) == "up" else lab.state(off), deadline_s=60)
-        stage.compare("states", {"active"} == set(filesystems.states(lab, "SN").values()), True, "", 0)
+        stage.compare("states", {"active"} == set(administrators.states(lab, "SN").values()), True, "", 0)

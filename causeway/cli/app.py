@@ -1,0 +1,71 @@
+"""The command line: which commands there are, and what becomes of errors."""
+
+import sys
+
+import typer
+
+from causeway import errors
+from causeway.cli import complete, faults, labs, rehearsals, runs, sites, sizes
+from causeway.cli.screen import err, tell
+from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
+
+app = typer.Typer(
+    help="Causeway: two computing centres' clusters and their network, emulated.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(sites.doctor)
+app.command()(sites.build)
+app.command()(sites.render)
+app.command()(labs.up)
+app.command()(labs.down)
+app.command()(labs.status)
+# what comes after NODE... -- is no option of ours
+app.command("exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})(labs.exec_)
+app.command()(runs.run)
+app.command()(runs.bench)
+app.command()(rehearsals.rehearse)
+app.command()(labs.shell)
+app.command()(labs.console)
+app.command()(sites.graph)
+app.command("hash")(sites.hash_)
+app.command()(sites.schema)
+app.command()(sizes.size)
+app.command()(complete.completion)
+app.add_typer(faults.app, name="fault")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit code (see errors)."""
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        code = app(words, prog_name=complete.PROGRAM, standalone_mode=False, obj=words)
+        return int(code or 0)
+    except typer.TyperException as error:
+        tell(error.format_message())
+        return errors.EXIT_BAD_INPUT
+    except (KeyboardInterrupt, typer.Abort):
+        tell("interrupted")
+        return errors.EXIT_INTERRUPTED
+    except BadInput as error:
+        tell(str(error))
+        if len(error.problems) > 1:
+            tell(f"{len(error.problems)} mistakes; nothing was started")
+        return errors.EXIT_BAD_INPUT
+    except LabBroken as error:
+        tell(f"lab broken: {error}")
+        return errors.EXIT_LAB_BROKEN
+    except CheckFailed as error:
+        tell(f"check failed: {error}")
+        return errors.EXIT_CHECK_FAILED
+    except Unsupported as error:
+        tell(f"skipped: {error}")
+        return errors.EXIT_NOTHING_RAN
+    except OSError as error:
+        tell(str(error))
+        return errors.EXIT_BAD_INPUT
+    except Exception:  # a mistake of ours is no verdict on anything
+        err.print_exception()
+        return errors.EXIT_LAB_BROKEN

@@ -1,0 +1,151 @@
+"""Commands for a lab that people work in: bring it up, look at it, end it."""
+
+from time import monotonic
+from typing import Annotated
+
+import typer
+
+from causeway.cli import complete, hints, inside
+from causeway.cli.command import (
+    AsJson,
+    Clock,
+    Count,
+    LabName,
+    Node,
+    Overlay,
+    Topology,
+    counts,
+    pass_on,
+    pass_on_as_typed,
+)
+from causeway.cli.screen import progress, tell
+from causeway.errors import BadInput
+from causeway.folders import DEFAULT_SITE, site_file
+from causeway.hosts import host, uml
+from causeway.hosts.native import NativeHost
+from causeway.lab.deploy import Deployment
+from causeway.model.load import load_site
+from causeway.render.overlay import check_overlay
+
+
+def up(
+    lab: Topology = DEFAULT_SITE,
+    count: Count = None,
+    overlay: Overlay = None,
+    clock: Clock = "paced",
+    quiet: Annotated[bool, typer.Option(help="no tables at the end")] = False,
+) -> None:
+    """Bring a lab up: build what is missing, start the lab host, deploy, wait until all is sound."""
+    wanted = Deployment(site_file(lab), counts(site_file(lab), count), overlay, clock or "real")
+    pass_on(lambda: _bring_up(wanted, quiet=quiet))
+    with progress() as say:
+        inside.up(wanted, say, quiet=quiet)
+
+
+def _bring_up(wanted: Deployment, *, quiet: bool) -> int:
+    begun = monotonic()
+    site = load_site(wanted.topology, wanted.counts)
+    if wanted.overlay is not None:
+        check_overlay(wanted.overlay, site.nodes, site.diskless())
+    chosen, why = host.choose(wanted.clock)
+    tell(f"lab host: {chosen}, because {why}" if wanted.clock != "real" else "lab host: native, as asked")
+    if wanted.clock == "virtual":
+        raise BadInput("an idle lab in virtual time runs ahead of you; use --clock paced, or `causeway run`")
+    shown = ["--quiet"] if quiet else []
+    if chosen == "native":
+        rc = NativeHost(site.name).do(["up", *arguments(wanted), "--clock", wanted.clock, *shown])
+    else:
+        rc = _bring_up_uml(site.name, wanted, shown)
+    if rc == 0:
+        tell(f"up in {monotonic() - begun:.0f} s")
+        for line in hints.after_up(site, wanted.topology):
+            tell(line)
+    return rc
+
+
+def _bring_up_uml(name: str, wanted: Deployment, shown: list[str]) -> int:
+    with progress() as say:
+        host.ensure_images(say)
+    host.warn_of_the_jail(tell)
+    uml.sweep()
+    started = uml.start(name, {"lab": name, "clock": "paced", "counts": wanted.counts}, seed=None, keep=True)
+    rc = None
+    try:
+        rc = started.do(["up", *arguments(host.hand_over(started, wanted)), "--clock", wanted.clock, *shown])
+        return rc
+    finally:
+        if rc != 0:
+            host.keep_console(started, tell)
+            started.end(graceful_s=0)
+
+
+def arguments(wanted: Deployment) -> list[str]:
+    """The words that say the same, but for the clock."""
+    words = [str(wanted.topology.absolute())]
+    for pool, number in (wanted.counts or {}).items():
+        words += ["--count", f"{pool}={number}"]
+    if wanted.overlay is not None:
+        words += ["--overlay", str(wanted.overlay.absolute())]
+    return words
+
+
+def down(
+    lab: Annotated[
+        str | None, typer.Argument(metavar="[LAB]", help="default: every lab", autocompletion=complete.labs)
+    ] = None,
+) -> None:
+    """End a lab and remove all that it left, also after a kill; doing it twice is fine."""
+    pass_on(lambda: _end(lab))
+    inside.down(lab)
+
+
+def _end(lab: str | None) -> int:
+    begun = monotonic()
+    ended = []
+    for one in host.every():
+        if lab in (None, one.name):
+            one.end(graceful_s=0)
+            ended.append(one.name)
+    tell(f"ended: {', '.join(ended) or 'nothing'} ({monotonic() - begun:.1f} s)")
+    return 0
+
+
+def status(context: typer.Context, lab: LabName = None, as_json: AsJson = False) -> None:
+    """Show the nodes, links and channels of the lab that is up."""
+    pass_on_as_typed(context, lab)
+    inside.show_status(lab, as_json=as_json)
+
+
+def exec_(
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="NODE... -- COMMAND...", autocompletion=complete.nodes_before_command)
+    ],
+    lab: LabName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a command on nodes, side by side (`all`: on every node). Ends with the highest exit code."""
+    if words[-1] == "--json":  # as the last word it is ours, not the command's
+        words, as_json = words[:-1], True
+    if "--" not in words or not words[: words.index("--")] or words[-1] == "--":
+        raise BadInput("say which nodes and which command: causeway exec NODE... -- COMMAND...")
+    pass_on_as_typed(context, lab)
+    cut = words.index("--")
+    raise typer.Exit(inside.execute(lab, words[:cut], words[cut + 1 :], as_json=as_json))
+
+
+def shell(context: typer.Context, node: Node, lab: LabName = None) -> None:
+    """Open a shell on a node: a real terminal, with job control."""
+    pass_on_as_typed(context, lab, terminal=True)
+    inside.shell(lab, node)
+
+
+def console(
+    context: typer.Context,
+    node: Node,
+    lab: LabName = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="go on until interrupted")] = False,
+) -> None:
+    """Show a diskless node's console since it was last switched on."""
+    pass_on_as_typed(context, lab)
+    inside.console(lab, node, follow=follow)

@@ -1,0 +1,49 @@
+"""What a person sees of a command: results on standard output, all else on standard error."""
+
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+from rich.console import Console
+
+#: What is printed is often others' words, in which a bracket is no markup.
+out = Console(highlight=False, soft_wrap=True, markup=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+
+
+def tell(text: str) -> None:
+    """Say something about how it goes: on a terminal in lines of its width, elsewhere in one, for those who search."""
+    err.print(text, soft_wrap=not err.is_terminal)
+
+
+def show(text: str, indent: int = 0) -> None:
+    """Print a result in words, in lines of the terminal's width (80 where there is none)."""
+    margin = " " * indent
+    out.print(textwrap.fill(text, out.width, initial_indent=margin, subsequent_indent=margin))
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Say what goes on: one changing line on a terminal, a line a change elsewhere."""
+    if err.is_terminal:
+        with err.status("") as line:
+            yield lambda text: line.update(text)
+    else:
+        last, when = "", 0.0
+
+        def say(text: str) -> None:
+            nonlocal last, when
+            stem = text.split(":")[0]
+            if stem != last or monotonic() - when > 15:
+                last, when = stem, monotonic()
+                tell(text)
+
+        yield say
+
+
+def print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")

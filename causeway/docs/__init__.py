@@ -1,0 +1,1 @@
+"""The pages of docs/, made from what they describe."""

@@ -1,0 +1,42 @@
+"""The index: every lab, every scenario, every page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from causeway.docs.labs import header
+from causeway.docs.markdown import page_from, table
+from causeway.folders import REPO, site_file, sites
+from causeway.model.load import load_site
+from causeway.scenario.playbill import billing
+from causeway.scenario.runner import load_all
+
+TEXT = Path(__file__).with_name("index.md")
+
+
+def index_page() -> str:
+    """The text beside this file, with the tables that it asks for."""
+    return page_from(
+        TEXT,
+        {
+            "labs": table("lab|nodes|what it is", _labs())[:-1],
+            "scenarios": table("|".join(["scenario", "shows", *sites()]), _scenarios())[:-1],
+        },
+        REPO / "topologies",
+        REPO / "scenarios",
+    )
+
+
+def _labs() -> Iterator[list[str]]:
+    """A lab with the first sentence of its file."""
+    for name in sites():
+        site = load_site(site_file(name))
+        said = " ".join(" ".join(header(site_file(name))).split()).removeprefix(f"{name}: ")
+        sentence = said.split(". ")[0].rstrip(".")
+        yield [f"[{name}](labs/{name}.md)", str(len(site.nodes)), f"{sentence[:1].upper()}{sentence[1:]}."]
+
+
+def _scenarios() -> Iterator[list[str]]:
+    """A scenario with its title and, for each lab, who plays it."""
+    labs = [load_site(site_file(name)) for name in sites()]
+    for one in load_all([]):
+        yield [f"[{one.name}](scenarios/{one.name}.md)", one.title, *(billing(one, lab).line for lab in labs)]

@@ -1,0 +1,129 @@
+"""In a UML lab host: do the jobs that the launcher's side puts into the shared folder."""
+
+import fcntl
+import json
+import os
+import selectors
+import signal
+import struct
+import sys
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from causeway.hosts.mailbox import POLL_S, put
+
+SHARE = Path("/share")
+
+
+@dataclass
+class Child:
+    """A running job."""
+
+    folder: Path
+    pid: int
+    terminal: str | None
+    pipes: int = 0
+    cancelled: bool = False
+    size: str = ""
+    rc: int | None = field(default=None)
+
+
+class Agent:
+    """One loop over the shared folder, the jobs' output and their ends. `do` is what a job's words are given to."""
+
+    def __init__(self, do: Callable[[list[str]], int]) -> None:
+        self._do = do
+        self._selector = selectors.DefaultSelector()
+        self._children: list[Child] = []
+        self._seen: set[str] = set()
+
+    def serve(self) -> None:
+        """Until the outside wants the power off and no job is left."""
+        while True:
+            for name in sorted(os.listdir(SHARE / "jobs")):
+                if not name.startswith(".") and name not in self._seen:
+                    self._seen.add(name)
+                    self._start(SHARE / "jobs" / name)
+            self._pump()
+            for child in list(self._children):
+                self._look_after(child)
+            if not self._children and "poweroff" in os.listdir(SHARE):
+                return
+
+    def _start(self, folder: Path) -> None:
+        request = json.loads((folder / "request").read_text())
+        out, err = os.pipe(), os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            _become_job(self._do, request["argv"], request["terminal"], out[1], err[1])
+        child = Child(folder, pid, request["terminal"])
+        for (reading, writing), name in ((out, "out"), (err, "err")):
+            os.close(writing)
+            self._selector.register(reading, selectors.EVENT_READ, (child, folder / name))
+            child.pipes += 1
+        self._children.append(child)
+
+    def _pump(self) -> None:
+        for key, _ in self._selector.select(POLL_S):
+            child, file = key.data
+            data = os.read(key.fd, 65536)
+            if data:
+                # opened anew for each piece: hostfs writes to the host when a file is closed
+                with open(file, "ab") as sink:
+                    sink.write(data)
+            else:
+                self._selector.unregister(key.fd)
+                os.close(key.fd)
+                child.pipes -= 1
+
+    def _look_after(self, child: Child) -> None:
+        files = os.listdir(child.folder)
+        if "cancel" in files and not child.cancelled:
+            child.cancelled = True
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGHUP if child.terminal else signal.SIGINT)
+        if child.terminal and "size" in files:
+            size = (child.folder / "size").read_text()
+            if size != child.size:
+                child.size = size
+                _resize(child.terminal, size)
+        if child.rc is None:
+            pid, status = os.waitpid(child.pid, os.WNOHANG)
+            if pid:
+                child.rc = os.waitstatus_to_exitcode(status)
+        if child.rc is not None and child.pipes == 0:
+            put(child.folder / "rc", str(child.rc))
+            self._children.remove(child)
+
+
+def _resize(terminal: str, size: str) -> None:
+    rows, columns = (int(word) for word in size.split())
+    with open(f"/dev/{terminal}", "rb") as device:
+        fcntl.ioctl(device, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def _become_job(do: Callable[[list[str]], int], argv: list[str], terminal: str | None, out: int, err: int) -> None:
+    """In the forked child: do what these words say, never return."""
+    rc = 70
+    try:
+        os.setsid()
+        if terminal is not None:
+            device = os.open(f"/dev/{terminal}", os.O_RDWR)
+            fcntl.ioctl(device, termios.TIOCSCTTY, 0)
+            os.dup2(device, 0)
+            os.dup2(device, 1)
+            os.dup2(device, 2)
+        else:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(out, 1)
+            os.dup2(err, 2)
+        os.closerange(3, 256)
+        sys.argv[0] = "causeway"
+        rc = do(argv)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(rc)

@@ -1,0 +1,124 @@
+"""Lab hosts: which one a lab gets and why, which ones are there, and how files get into one."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from causeway import folders
+from causeway.errors import BadInput
+from causeway.hosts import artefacts, jail, native, needs, uml
+from causeway.lab.deploy import Deployment
+from causeway.model.site import Site
+
+
+class LabHost(Protocol):
+    """Where a lab runs. It has this tool inside, which does the commands that are passed on."""
+
+    @property
+    def name(self) -> str:
+        """The lab's."""
+
+    def site(self) -> Site:
+        """The site of the lab, as it was brought up."""
+
+    def do(self, argv: list[str]) -> int:
+        """Have the tool inside do a command; returns its exit code."""
+
+    def terminal(self, argv: list[str]) -> int:
+        """Have the tool inside do a command on this terminal."""
+
+    def end(self, graceful_s: float) -> None:
+        """End the lab, and remove all that it left."""
+
+
+def inside() -> bool:
+    """Whether this process runs in the lab host already (or the machine itself is one)."""
+    return os.environ.get("CAUSEWAY_LAB_HOST") in ("uml", "native")
+
+
+def choose(clock: str | None) -> tuple[str, str]:
+    """The kind of lab host that has this clock, and why. BadInput for a clock that does not exist."""
+    if clock not in (None, "virtual", "paced", "real"):
+        raise BadInput(f"--clock {clock}: there is no such clock; use virtual, paced or real")
+    if clock == "real":
+        lacking = [f"{n.what}: {n.detail}; {n.remedy}" for n in needs.native_needs() if n.lacking]
+        if lacking:
+            raise BadInput("the real clock needs a native lab host:\n" + "\n".join(lacking))
+        return "native", "the real clock was asked for"
+    return needs.choose()
+
+
+def every() -> Iterator[LabHost]:
+    """Every lab host that there is, left-behind ones included."""
+    yield from uml.all_hosts()
+    yield from native.all_hosts()
+
+
+def running(lab: str | None) -> LabHost:
+    """The running lab host of this lab, or the only one. BadInput when there is no only one."""
+    up: list[LabHost] = [h for h in uml.all_hosts() if h.running()]
+    found = [h for h in (*up, *native.all_hosts()) if lab in (None, h.name)]
+    if len(found) != 1:
+        names = ", ".join(host.name for host in found) or "none"
+        which = f" {lab}" if lab else ""
+        raise BadInput(f"lab{which}: {names} up; `causeway up` brings one up, --lab names one of several")
+    return found[0]
+
+
+def ensure_images(say: Callable[[str], None]) -> None:
+    """Build what the cache lacks. BadInput with what is missing on the machine."""
+    if not artefacts.missing():
+        return
+    lacking = [need for need in needs.uml_needs() if need.lacking]
+    if lacking:
+        raise BadInput("\n".join(f"{need.what}: {need.detail}; {need.remedy}" for need in lacking))
+    artefacts.build(artefacts.LABHOST, say)
+
+
+def warn_of_the_jail(tell: Callable[[str], None]) -> None:
+    """Say in one line what a lab may reach here that elsewhere it may not."""
+    if lacks := jail.lacks():
+        tell(f"{lacks} (docs/safety.md)")
+
+
+def hand_over(host: uml.UmlHost, wanted: Deployment) -> Deployment:
+    """Copy the user's files to where the lab host sees them; returns what to bring up, as it is named there."""
+    shutil.copy(wanted.topology, host.share / "topology.yaml")
+    if wanted.overlay is not None:
+        shutil.copytree(wanted.overlay, host.share / "overlay", symlinks=True)
+        wanted = replace(wanted, overlay=Path("/share/overlay"))
+    return replace(wanted, topology=Path("/share/topology.yaml"))
+
+
+def hand_over_scenarios(host: LabHost, names: list[str]) -> list[str]:
+    """Copy the user's own scenario files to where the lab host sees them; returns their names there."""
+    if not isinstance(host, uml.UmlHost):
+        return names
+    for name in names:
+        if name.endswith(".py"):
+            shutil.copy(name, host.share)
+    return [f"/share/{Path(name).name}" if name.endswith(".py") else name for name in names]
+
+
+def keep_console(host: uml.UmlHost, tell: Callable[[str], None]) -> None:
+    """Keep what a lab host that broke had on its console, and say where."""
+    target = folders.runs() / "last-broken-console.log"
+    shutil.copy(host.folder / "console", target)
+    tell(f"the lab host's console is kept in {target}")
+
+
+@contextmanager
+def temporary(lab: str, clock: str, seed: int | None, tell: Callable[[str], None]) -> Iterator[uml.UmlHost]:
+    """A UML lab host that ends with this command, however that ends."""
+    host = uml.start(f"{lab}-run-{os.getpid()}", {"lab": lab, "clock": clock}, seed=seed, keep=False)
+    try:
+        yield host
+    except BaseException:
+        keep_console(host, tell)
+        raise
+    finally:
+        host.end(graceful_s=0)

@@ -1,0 +1,127 @@
+"""What a machine must have, found or missing, and the remedy: the work of `causeway doctor`."""
+
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from causeway import folders
+from causeway.errors import LabBroken
+from causeway.hosts import artefacts, jail
+from causeway.hosts.uml import memory_folder, memory_mib
+from causeway.process import run
+
+
+@dataclass(frozen=True)
+class Need:
+    """One thing that is needed, or wanted for safety (not a must): whether it is there, and what to do when not."""
+
+    what: str
+    found: bool
+    detail: str
+    remedy: str = ""
+    must: bool = True
+
+    @property
+    def lacking(self) -> bool:
+        """Whether nothing starts without it."""
+        return self.must and not self.found
+
+
+def _there(probe: str) -> bool:
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    return Path(probe).exists() if probe.startswith("/") else shutil.which(probe, path=path) is not None
+
+
+def missing_packages() -> list[str]:
+    """The Debian packages that building takes and the machine has not."""
+    lines = (folders.REPO / "images" / "build-packages").read_text().splitlines()
+    pairs = [line.split() for line in lines if not line.startswith("#")]
+    names = [package for package, probe in pairs if not _there(probe)]
+    if os.geteuid() != 0 and not _there("newuidmap"):
+        names.append("uidmap")  # mmdebstrap without root maps user ids
+    return names
+
+
+def uml_needs() -> list[Need]:
+    """What a UML lab host takes."""
+    machine = platform.machine()
+    needs = [Need("machine", machine == "x86_64", machine, "use an x86_64 machine")]
+    if artefacts.missing():
+        absent = missing_packages()
+        needs.append(
+            Need(
+                "packages to build the lab host",
+                not absent,
+                "all there" if not absent else f"missing: {' '.join(absent)}",
+                f"apt-get install {' '.join(absent)}",
+            )
+        )
+    for artefact in artefacts.ALL:
+        detail = str(artefact.folder) if artefact.built else "not built yet; `causeway up` builds it"
+        needs.append(Need(artefact.about, True, detail))
+    shm = Path("/dev/shm")
+    detail = f"{memory_mib(shm)} MiB for a lab host" if shm.exists() else "not there"
+    remedy = "make it larger (docker run --shm-size, mount -o remount,size=), or memory is a file on disk, and slow"
+    needs.append(Need("2.5 GiB free in /dev/shm", memory_folder() is not None, detail, remedy))
+    lacks = jail.lacks()
+    held = lacks or f"Landlock {jail.version()}: a lab reaches nothing of this machine but what it needs"
+    remedy = "use a newer Linux, with landlock in its lsm=; or let nobody whom you do not trust be root in a lab"
+    needs.append(Need("jail", not lacks, held, remedy, must=False))
+    path = str(folders.state())
+    needs.append(Need("state folder", " " not in path, path, "set CAUSEWAY_STATE to a path without blanks"))
+    return needs
+
+
+def native_needs() -> list[Need]:
+    """What a native lab host takes."""
+    root = os.geteuid() == 0
+    needs = [Need("root", root, "yes" if root else "no", "run as root")]
+    for tool in ("docker", "containerlab", "tc", "ethtool"):
+        found = _there(tool)
+        needs.append(Need(tool, found, "found" if found else "not found", f"install {tool}"))
+    for module in ("bonding", "openvswitch", "veth", "nfsd", "nfs"):
+        found = _kernel_has(module)
+        remedy = f"modprobe {module}, or use a kernel that has it"
+        needs.append(Need(f"kernel: {module}", found, "there" if found else "not there", remedy))
+    privileged, why = _privileged_containers()
+    needs.append(Need("privileged containers", privileged, why, "use a machine that can start them"))
+    return needs
+
+
+def _kernel_has(module: str) -> bool:
+    if Path("/sys/module", module).exists():
+        return True
+    if not _there("modprobe"):
+        return False
+    return run(["modprobe", "--dry-run", module]).rc == 0
+
+
+def _privileged_containers() -> tuple[bool, str]:
+    if not _there("docker"):
+        return False, "no docker"
+    try:
+        if run(["docker", "info"], timeout_s=20).rc != 0:
+            return False, "the docker daemon does not answer"
+    except LabBroken as error:
+        return False, str(error)
+    try:  # docker starts every node with CAP_SYS_RESOURCE, which a container cannot get from nobody
+        status = Path("/proc/self/status").read_text()
+        capabilities = int(status.split("CapBnd:")[1].split()[0], 16)
+    except (OSError, IndexError, ValueError):
+        return False, "cannot read this process's capabilities"
+    has = bool(capabilities & (1 << 24))
+    return has, "they can start" if has else "CAP_SYS_RESOURCE is not there to give"
+
+
+def choose() -> tuple[str, str]:
+    """The lab host for this machine, and why: uml, unless the caller asks for the real clock.
+
+    Virtual and paced time exist only in a UML lab host, and it needs nothing of the machine; so it is
+    the choice even where a native one could run.
+    """
+    lacking = [need.what for need in native_needs() if need.lacking]
+    if lacking:
+        return "uml", f"a native lab host lacks here: {', '.join(lacking)}"
+    return "uml", "links carry exactly their rate there; --clock real uses this machine itself"

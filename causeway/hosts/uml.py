@@ -1,0 +1,236 @@
+"""Start, use and end a UML lab host from the outside."""
+
+import fcntl
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from causeway import folders, process
+from causeway.errors import LabBroken
+from causeway.hosts import artefacts, mailbox, terminal
+from causeway.model.load import load_site
+from causeway.model.site import Site
+
+#: Nanoseconds since 1970 at which a seeded lab host's clock starts (2026-01-01), so that runs repeat.
+_SEEDED_START_NS = 1_767_225_600_000_000_000
+#: The guest's memory is sparse: only what is used takes the host's. But what it has read from files stays in it
+#: while there is room, so it must not have more than the host can give.
+_MOST_MEMORY_MIB = 16384
+_LEAST_MEMORY_MIB = 2048
+
+
+@dataclass(frozen=True)
+class UmlHost:
+    """A UML lab host, running or left behind; everything of it is in its folder."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def share(self) -> Path:
+        return self.folder / "share"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What it was started with: lab, clock; for a lab that people work in, counts."""
+        text = (self.folder / "about.json").read_text()
+        return dict(json.loads(text))
+
+    def site(self) -> Site:
+        """The site of its lab, as it was handed over. OSError where that has not been done yet."""
+        return load_site(self.share / "topology.yaml", self.about.get("counts"))
+
+    def running(self) -> bool:
+        """Whether its launcher lives: it holds a lock that the kernel takes from the dead."""
+        try:
+            with (self.folder / "lock").open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except FileNotFoundError:
+            pass
+        return False
+
+    def do(self, argv: list[str]) -> int:
+        """Have the tool inside do a command, its output passed on as it comes; returns its exit code.
+
+        Ctrl-C goes to the command inside, which cleans up and ends; a second one gives up on it.
+        """
+        job = mailbox.submit(self.share, argv)
+        tail = mailbox.Tail(job)
+        with _interrupts_go_to(job):
+            while (rc := job.rc) is None:
+                tail.copy()
+                if not self.running():
+                    tail.copy()
+                    raise LabBroken(f"the lab host ended; its console: {self.folder / 'console'}")
+                time.sleep(mailbox.POLL_S)
+        tail.copy()
+        return rc
+
+    def terminal(self, argv: list[str]) -> int:
+        """Have the tool inside do a command on a terminal of its own, joined to this one."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            here = os.open(".", os.O_RDONLY)
+            os.chdir(self.folder)
+            line.connect("shell.sock")
+            os.fchdir(here)
+            os.close(here)
+            name, fds, _, _ = socket.recv_fds(line, 64, 1)
+            if not fds:
+                raise LabBroken("all serial lines of the lab host are in use; close another shell")
+            with suppress(BlockingIOError):  # what the last shell left on the line
+                os.set_blocking(fds[0], False)
+                while os.read(fds[0], 65536):
+                    pass
+            job = mailbox.submit(self.share, argv, terminal=name.decode())
+            try:
+                return terminal.join(job, fds[0], self.running)
+            finally:
+                if job.rc is None:
+                    job.cancel()
+
+    def end(self, graceful_s: float = 20) -> None:
+        """End it and remove all of it: in order if it can, else by killing it. Works on remains, too."""
+        if self.running() and graceful_s:
+            (self.share / "poweroff").touch()
+            deadline = time.monotonic() + graceful_s
+            while self.running() and time.monotonic() < deadline:
+                time.sleep(0.05)
+        for file in ("launcher", "pid"):
+            with suppress(FileNotFoundError, ValueError, ProcessLookupError):
+                if self.running():
+                    os.kill(int((self.folder / file).read_text()), signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while self.running() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def all_hosts() -> Iterator[UmlHost]:
+    """Every lab host of this user, running or left behind."""
+    if folders.state().is_dir():
+        for folder in sorted(folders.state().iterdir()):
+            if (folder / "about.json").exists() or (folder / "share").exists():
+                yield UmlHost(folder)
+
+
+def sweep() -> list[str]:
+    """Remove what killed lab hosts left behind; returns their names."""
+    dead = [host for host in all_hosts() if not host.running()]
+    for host in dead:
+        host.end(graceful_s=0)
+    return [host.name for host in dead]
+
+
+def start(name: str, about: dict[str, Any], *, seed: int | None, keep: bool) -> UmlHost:
+    """Boot a lab host. With keep it outlives the caller, else it dies with it.
+
+    With a seed its random numbers and its date are the same every time. Raises LabBroken when one of
+    this name runs already.
+    """
+    host = UmlHost(folders.state() / name)
+    if host.running():
+        raise LabBroken(f"{name} is up already; `causeway down {name}` ends it")
+    host.end(graceful_s=0)
+    (host.share / "jobs").mkdir(parents=True)
+    folders.runs().mkdir(parents=True, exist_ok=True)
+    image = artefacts.LABHOST.folder
+    process.run(["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]).must()
+    mounts = {"IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
+    (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in mounts.items()))
+    (host.folder / "about.json").write_text(json.dumps(about))
+    (host.folder / "uml").mkdir()
+    wanted = _reach(host, image) | {"argv": _command_line(host, seed)}
+    (host.folder / "kernel.json").write_text(json.dumps(wanted))
+    (host.folder / "lock").touch()
+    env = dict(os.environ) | {"PYTHONPATH": str(folders.REPO)}
+    argv = [sys.executable, "-m", "causeway.hosts.launcher", str(host.folder)]
+    if not keep:
+        argv.append("--die-with-parent")
+    with (host.folder / "console").open("w") as console:
+        pid = process.spawn_daemon(argv, log=console, env=env, detached=keep)
+    (host.folder / "launcher").write_text(f"{pid}\n")
+    deadline = time.monotonic() + 10
+    while not host.running():
+        if time.monotonic() > deadline:
+            raise LabBroken(f"the lab host did not start; its console: {host.folder / 'console'}")
+        time.sleep(0.01)
+    return host
+
+
+def memory_folder() -> Path | None:
+    """A file system in memory, for a file whose pages are the guest's memory; None where there is none."""
+    folder = Path("/dev/shm")
+    return folder if os.access(folder, os.W_OK) and memory_mib(folder) >= _LEAST_MEMORY_MIB else None
+
+
+def memory_mib(folder: Path) -> int:
+    """How much memory a lab host gets: four fifths of what is free there, or what the largest lab can use."""
+    free_mib = shutil.disk_usage(folder).free // 2**20
+    return min(_MOST_MEMORY_MIB, free_mib * 4 // 5)
+
+
+def _reach(host: UmlHost, image: Path) -> dict[str, object]:
+    """What of the machine the lab host's kernel may reach (see `jail`)."""
+    kernel = str(artefacts.KERNEL.folder / "linux")
+    libraries = [word for word in process.run(["ldd", kernel]).stdout.split() if word.startswith("/")]
+    tool = [str(folders.REPO / part) for part in folders.INSIDE]
+    return {
+        "look": [kernel, *libraries, str(image / "initrd.gz"), str(image / "root.img"), *tool],
+        "names": [str(folders.REPO)],
+        "change": [str(host.share), str(host.folder / "uml"), str(folders.runs())],
+        "memory": str(memory_folder() or "") or None,
+    }
+
+
+def _command_line(host: UmlHost, seed: int | None) -> list[str]:
+    seeded = [] if seed is None else [f"entropy-seed={seed}", f"time-travel-start={_SEEDED_START_NS}"]
+    return [
+        str(artefacts.KERNEL.folder / "linux"),
+        f"mem={memory_mib(memory_folder() or host.folder)}M",
+        f"initrd={artefacts.LABHOST.folder / 'initrd.gz'}",
+        f"share={host.share}",
+        "seccomp=on",
+        "time-travel=inf-cpu",
+        *seeded,
+        f"uml_dir={host.folder / 'uml'}",
+        f"umid={random.getrandbits(32):08x}",
+        "con0=null,fd:1",
+        "con=null",
+        "bonding.max_bonds=0",
+        "loglevel=4",
+    ]
+
+
+@contextmanager
+def _interrupts_go_to(job: mailbox.Job) -> Iterator[None]:
+    asked = False
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        job.cancel()
+
+    before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,22 @@
+"""What a lab asks of a filesystem's driver. Each driver is a module of these names, as it is in nodes/mc."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from causeway.lab.lab import Lab
+from causeway.lab.probes.connections import End
+
+
+class Driver(Protocol):
+    """MOUNT_TYPE: what /proc/mounts calls a filesystem of this driver."""
+
+    MOUNT_TYPE: str
+
+    def listening(self, lab: Lab, filesystem: str) -> dict[End, str]:
+        """Where a filesystem's daemons listen for data -> the node that each is on; a node may have several."""
+
+    def count_calls(self, lab: Lab, filesystem: str) -> Callable[[], None]:
+        """Have the servers count what clients ask of them; what it returns ends that."""
+
+    def calls(self, lab: Lab, filesystem: str) -> str:
+        """What they have counted, as they say it themselves."""

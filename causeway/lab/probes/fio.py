@@ -1,0 +1,69 @@
+"""Files written and read at full speed on many nodes at once, by fio."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from causeway.errors import LabBroken
+from causeway.lab.lab import Lab
+from causeway.plan.filesystems.spread import Direction
+from causeway.process import run_all
+
+#: As applications on an I/O node do it: each call takes one block of a filesystem (Redpaper, maxblocksize=1024K).
+_BLOCK = "1M"
+_PATIENCE_S = 600
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one node does: a piece of a file, from `offset_mib` on."""
+
+    node: str
+    file: str
+    offset_mib: int
+    size_mib: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """All nodes' work together: what was carried, and what the node took that took longest; and each job's MB/s."""
+
+    mebibytes: int
+    seconds: float
+    each_mb: tuple[float, ...]
+
+    @property
+    def rate_mb(self) -> float:
+        """In megabytes (10^6) a second."""
+        return self.mebibytes * 2**20 / 1e6 / self.seconds
+
+
+def play(lab: Lab, jobs: Sequence[Job], direction: Direction) -> Done:
+    """Do all jobs at the same time. What is written is on the servers in the end (fsync)."""
+    results = run_all([lab.enter(job.node, _argv(job, direction)) for job in jobs], timeout_s=_PATIENCE_S, at_once=64)
+    took_ms: list[float] = []
+    for job, result in zip(jobs, results, strict=True):
+        done = json.loads(result.must()[result.stdout.index("{") :])["jobs"][0]
+        if done["error"]:
+            raise LabBroken(f"fio on {job.node}: error {done['error']}")
+        part = done[direction]
+        if part["io_bytes"] != job.size_mib * 2**20:
+            raise LabBroken(f"fio on {job.node} did {part['io_bytes']} of {job.size_mib} MiB")
+        took_ms.append(done["job_runtime"])
+    each = tuple(job.size_mib * 2**20 / 1e3 / ms for job, ms in zip(jobs, took_ms, strict=True))
+    return Done(sum(job.size_mib for job in jobs), max(took_ms) / 1000, each)
+
+
+def _argv(job: Job, direction: Direction) -> list[str]:
+    place = [f"--filename={job.file}", f"--offset={job.offset_mib}m", f"--size={job.size_mib}m"]
+    # else fio reads the processor's own clock, which knows nothing of the lab's
+    clock = ["--clocksource=clock_gettime"]
+    how = [
+        "--ioengine=psync",
+        f"--bs={_BLOCK}",
+        f"--rw={direction}",
+        "--fallocate=none",
+        "--create_on_open=1",
+        "--output-format=json",
+    ]
+    return ["fio", "--name=io", *clock, *place, *how, *(["--end_fsync=1"] if direction == "write" else [])]

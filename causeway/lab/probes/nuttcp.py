@@ -1,0 +1,236 @@
+"""nuttcp streams whose ports are chosen beforehand, measured as the Redpaper does.
+
+Source: Redpaper, "Performance measurements with nuttcp". (Its text has -P and -p the wrong way round:
+-P is nuttcp's control port, -p its data port.)
+"""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import IPv4Address
+from pathlib import Path
+
+from causeway import interrupts
+from causeway.errors import LabBroken
+from causeway.lab.lab import Lab
+from causeway.process import Background
+from causeway.wait import until
+
+#: Kernel's TCP states, as /proc/net/tcp has them.
+_STATES = {"01": "ESTABLISHED", "0A": "LISTEN"}
+#: (local, remote, state); an end is (address, port).
+Socket = tuple[tuple[IPv4Address, int], tuple[IPv4Address, int], str]
+CONTROL_PORT = 5000
+#: How often nuttcp tells what it has transferred, and how long TCP gets to find its share, in seconds.
+INTERVAL_S = 0.25
+SETTLE_S = 1.0
+_LINE = re.compile(r"^.*?(?P<megabytes>[\d.]+) MB / +(?P<seconds>[\d.]+) sec = .*$", re.MULTILINE)
+_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One stream to start: from client (which types the command) to or from the node at address.
+
+    direction "t": the client transmits; "r": the node at the other end does, and opens the data
+    connection. source_port is the sender's data port, data_port the receiver's; source_port is even.
+    """
+
+    client: str
+    server: str
+    address: IPv4Address
+    label: str
+    direction: str
+    source_port: int
+    data_port: int
+
+    @property
+    def sender(self) -> str:
+        return self.client if self.direction == "t" else self.server
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What nuttcp says of a stream, and the addresses and ports that its data really had.
+
+    line and megabytes are of the whole stream (as the Redpaper has them), rate_mbit is TCP payload per
+    second while all streams that were started together transmit.
+    """
+
+    stream: Stream
+    line: str
+    megabytes: float
+    rate_mbit: float
+    retransmits: int
+    source: tuple[IPv4Address, int]
+    destination: tuple[IPv4Address, int]
+
+
+@dataclass(frozen=True)
+class _Started:
+    stream: Stream
+    background: Background
+    socket: "Socket"
+    at_s: float
+
+
+@contextmanager
+def servers(lab: Lab, nodes: Sequence[str]) -> Iterator[None]:
+    """`nuttcp -S` on nodes, ended afterwards; where one serves already, as on a block for testing, it is used."""
+    nodes = [node for node in nodes if _not_listening(lab, node)]
+    for node in nodes:
+        lab.on(node, "nuttcp", "-S", f"-P{CONTROL_PORT}").must()
+    try:
+        for node in nodes:
+            until(f"nuttcp listens on {node}", partial(_not_listening, lab, node), deadline_s=10, poll_s=0.01)
+        yield
+    finally:
+        with interrupts.held():
+            for node in nodes:
+                lab.on(node, "pkill", "-x", "nuttcp")
+
+
+def _not_listening(lab: Lab, node: str) -> str:
+    ports = [local[1] for local, _, state in sockets(lab, node) if state == "LISTEN"]
+    return "" if CONTROL_PORT in ports else f"listening ports {ports}"
+
+
+class Running:
+    """Streams that transmit now."""
+
+    def __init__(self, started: list[_Started], seconds: float) -> None:
+        self._started, self._seconds = started, seconds
+
+    def results(self) -> list[Measured]:
+        """Wait for their ends. LabBroken when a stream fails."""
+        limit_s = 10 * self._seconds + 60
+        begin = max(s.at_s for s in self._started) + SETTLE_S
+        end = min(s.at_s for s in self._started) + self._seconds
+        return [_read(s, s.background.result(limit_s).must(), begin, end) for s in self._started]
+
+
+@contextmanager
+def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Running]:
+    """Start streams one right after the other, each as soon as the one before transmits.
+
+    A stream gets its source port from a range of one, or, where the client transmits, of two: there nuttcp
+    takes one for control, one for data. In
+    virtual time eight starts take a third of a second, which nuttcp spends on its control connections.
+    Nothing is left running afterwards.
+    """
+    started: list[_Started] = []
+    ranges = {s.sender: lab.on(s.sender, "cat", _RANGE).must() for s in streams}
+    backgrounds: list[Background] = []
+    try:
+        for stream in streams:
+            low = stream.source_port
+            _set_range(lab, stream.sender, f"{low} {low + (stream.direction == 't')}")
+            argv = [
+                "nuttcp", f"-{stream.direction}", "-w1m", f"-T{seconds:g}", f"-i{INTERVAL_S}", f"-P{CONTROL_PORT}",
+                f"-p{stream.data_port}", f"-I{stream.label}", str(stream.address),
+            ]  # fmt: skip
+            backgrounds.append(lab.start_on(stream.client, *argv))
+            socket = _data_socket(lab, stream, backgrounds[-1])
+            started.append(_Started(stream, backgrounds[-1], socket, time.monotonic()))
+        yield Running(started, seconds)
+    finally:
+        with interrupts.held():
+            for background in backgrounds:
+                background.kill()
+            for node, ports in ranges.items():
+                _set_range(lab, node, " ".join(ports.split()))
+
+
+def _set_range(lab: Lab, node: str, ports: str) -> None:
+    lab.on(node, "sysctl", "-qw", f"net.ipv4.ip_local_port_range={ports}").must()
+
+
+def _data_socket(lab: Lab, stream: Stream, background: Background) -> Socket:
+    """The sender's socket of the stream's data connection, as soon as it is there."""
+    found: list[Socket] = []
+
+    def missing() -> str:
+        if background.ended():
+            background.result(1).must()
+        for socket in sockets(lab, stream.sender):
+            local, remote, state = socket
+            if state == "ESTABLISHED" and remote[1] == stream.data_port and local[1] // 2 == stream.source_port // 2:
+                found.append(socket)
+                return ""
+        return f"no connection from port {stream.source_port} to port {stream.data_port} on {stream.sender}"
+
+    until(f"stream {stream.label} transmits", missing, deadline_s=10, poll_s=0.001)
+    return found[0]
+
+
+def _read(started: _Started, output: str, begin_s: float, end_s: float) -> Measured:
+    try:
+        printed = parse(output)
+        rate_mbit = rate_between(printed.intervals, started.at_s, begin_s, end_s)
+    except LabBroken as error:
+        raise LabBroken(f"stream {started.stream.label}: {error}") from None
+    return Measured(
+        stream=started.stream,
+        line=printed.line,
+        megabytes=printed.megabytes,
+        rate_mbit=rate_mbit,
+        retransmits=printed.retransmits,
+        source=started.socket[0],
+        destination=started.socket[1],
+    )
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What nuttcp says of a stream: (megabytes, seconds) of each interval, and of the whole its last line."""
+
+    intervals: list[tuple[float, float]]
+    line: str
+    megabytes: float
+    retransmits: int
+
+
+def parse(output: str) -> Printed:
+    """Read nuttcp's lines: LABEL: N MB / T sec = R Mbps ..., one an interval, and one of the whole at the end."""
+    found = list(_LINE.finditer(output))
+    if len(found) < 2:
+        raise LabBroken(f"nuttcp printed {output!r}")
+    *intervals, whole = found
+    retransmits = re.search(r"(\d+) retrans", whole[0])
+    if retransmits is None:
+        raise LabBroken(f"nuttcp did not say what TCP sent again: {whole[0]!r}")
+    parts = [(float(interval["megabytes"]), float(interval["seconds"])) for interval in intervals]
+    return Printed(parts, whole[0].strip(), float(whole["megabytes"]), int(retransmits[1]))
+
+
+def rate_between(intervals: Sequence[tuple[float, float]], at_s: float, begin_s: float, end_s: float) -> float:
+    """Mbit/s of those intervals of a stream that began at at_s which lie wholly between two times.
+
+    LabBroken where none does. (nuttcp's MB are of 2^20 bytes, its Mbit of 10^6 bits.)
+    """
+    megabytes, seconds = 0.0, 0.0
+    for size, duration in intervals:
+        if at_s >= begin_s and at_s + duration <= end_s:
+            megabytes += size
+            seconds += duration
+        at_s += duration
+    if not seconds:
+        raise LabBroken("at no time did all streams transmit")
+    return megabytes * 2**20 * 8 / 1e6 / seconds
+
+
+def sockets(lab: Lab, node: str) -> Iterator[Socket]:
+    """A node's TCP sockets (local, remote, state), without a process on the node."""
+    for family in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{lab.pids[node]}/net/{family}").read_text().splitlines()[1:]:
+            words = line.split()
+            yield _end(words[1]), _end(words[2]), _STATES.get(words[3], words[3])
+
+
+def _end(text: str) -> tuple[IPv4Address, int]:
+    """ADDRESS:PORT of /proc/net/tcp; of an IPv6 address the last 32 bits, which a mapped IPv4 one has."""
+    address, port = text.split(":")
+    return IPv4Address(bytes.fromhex(address[-8:])[::-1]), int(port, 16)

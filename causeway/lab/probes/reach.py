@@ -1,0 +1,110 @@
+"""Who can open a TCP connection to whom: every node to every other one, in seconds also for 300 nodes."""
+
+import ctypes
+import os
+import selectors
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from errno import EINPROGRESS
+from ipaddress import IPv4Address
+from typing import Any
+
+from causeway.errors import LabBroken
+from causeway.lab.lab import Lab
+
+#: A daemon that every host has.
+SSH_PORT = 22
+#: How long an answer may take. The second try of a lost packet comes after one second, and a neighbour that
+#: does not answer ARP is given up after three.
+_PATIENCE_S = 3.5
+#: Sources that try at once: each needs a file descriptor for every other node.
+_AT_ONCE = 16
+_CLONE_NEWNET = 0x40000000
+
+
+def matrix(lab: Lab, nodes: Sequence[str]) -> dict[tuple[str, str], bool]:
+    """(one, other) -> whether one opens a connection to sshd on the other, from first address to first address."""
+    addresses = {node: str(lab.site.known_by(node).address) for node in nodes}
+    found = {(one, other): False for one in nodes for other in nodes if one != other}
+    for start in range(0, len(nodes), _AT_ONCE):
+        selector = selectors.DefaultSelector()
+        for one in nodes[start : start + _AT_ONCE]:
+            with _network_of(lab.board(one)):
+                for other in nodes:
+                    if one != other and (line := _connecting(addresses[one], addresses[other])):
+                        selector.register(line, selectors.EVENT_WRITE, (one, other))
+        for pair in _connected(selector):
+            found[pair] = True
+    return found
+
+
+def opened(lab: Lab, one: str, tries: Mapping[str, tuple[tuple[IPv4Address, int], IPv4Address]]) -> list[str]:
+    """Which of a node's tries get a connection to sshd: by label, from an address and port of its own to an address."""
+    selector = selectors.DefaultSelector()
+    with _network_of(lab.board(one)):
+        for label, ((source, port), target) in tries.items():
+            if line := _connecting(str(source), str(target), port):
+                selector.register(line, selectors.EVENT_WRITE, label)
+    return sorted(_connected(selector))
+
+
+def _connecting(source: str, target: str, port: int = 0) -> socket.socket | None:
+    """A connection that is being opened; None where there is no route to the target."""
+    line = socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    line.bind((source, port))
+    if line.connect_ex((target, SSH_PORT)) in (0, EINPROGRESS):
+        return line
+    line.close()
+    return None
+
+
+def _connected(selector: selectors.BaseSelector) -> Iterator[Any]:
+    """The data of those that are accepted within the patience; all are closed.
+
+    An sshd takes ten connections that have not logged in yet, and of more it resets some (MaxStartups). So the next
+    one, somebody's login, must not come before it has noticed that these are over: it hangs up, too.
+    """
+    end = time.monotonic() + _PATIENCE_S
+    while selector.get_map() and (left := end - time.monotonic()) > 0:
+        for key, events in selector.select(left):
+            line = key.fileobj
+            assert isinstance(line, socket.socket)
+            if events & selectors.EVENT_WRITE and line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0:
+                yield key.data
+                selector.modify(line, selectors.EVENT_READ, key.data)
+                with suppress(OSError):  # it was accepted, and is reset already
+                    line.shutdown(socket.SHUT_WR)
+            elif events & selectors.EVENT_WRITE or not _says_more(line):
+                selector.unregister(line)
+                line.close()
+    for key in list(selector.get_map().values()):
+        assert isinstance(key.fileobj, socket.socket)
+        key.fileobj.close()
+    selector.close()
+
+
+def _says_more(line: socket.socket) -> bool:
+    try:
+        return bool(line.recv(4096))
+    except OSError:
+        return False
+
+
+@contextmanager
+def _network_of(pid: int) -> Iterator[None]:
+    """Sockets that are made meanwhile belong to the network of a process, and stay there."""
+    own, theirs = (os.open(f"/proc/{which}/ns/net", os.O_RDONLY) for which in ("self", pid))
+    try:
+        _set_network(theirs)
+        yield
+    finally:
+        _set_network(own)
+        os.close(own)
+        os.close(theirs)
+
+
+def _set_network(namespace: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).setns(namespace, _CLONE_NEWNET) != 0:
+        raise LabBroken(f"cannot enter a node's network: {os.strerror(ctypes.get_errno())}")

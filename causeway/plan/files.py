@@ -1,0 +1,78 @@
+"""How fast clients can write and read files that lie on several servers: computed, before it is measured."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from causeway.model.site import Site
+from causeway.plan import filesystems
+from causeway.plan.fairshare import fair_share, tcp_goodput_mbit
+from causeway.plan.filesystems.spread import Direction, Spread
+from causeway.plan.paths import Ways
+from causeway.plan.streams import StreamEnds, SwitchChoices, expect
+
+#: The part of a file that counts as nothing when it is left: sums of parts are not exact.
+_DONE = 1e-9
+
+
+@dataclass(frozen=True)
+class Share:
+    """A connection in the direction of the data, and the bytes on it for each byte of the client's files."""
+
+    ends: StreamEnds
+    part: float
+
+
+def spread(site: Site, filesystem: str, direction: Direction) -> Spread:
+    """Over how many of a client's connections the bytes of a file go, and how many on each for each of its own."""
+    about = site.topology.filesystems[filesystem]
+    return filesystems.BY_DRIVER[about.driver].spread(about, len(site.servers(filesystem)), direction)
+
+
+def done_s(site: Site, clients: Mapping[str, Sequence[Share]], sizes_mb: Mapping[str, float]) -> dict[str, float]:
+    """When each client is done with its files of so many MB (10^6), in seconds; the network is all that bounds.
+
+    All begin together, and whoever is done leaves its share to the others.
+    """
+    left, done, now = {client: sizes_mb[client] for client in clients}, dict[str, float](), 0.0
+    while left:
+        rates = each_mb(site, {client: clients[client] for client in left})
+        step = min(left[client] / rates[client] for client in left)
+        now += step
+        rest = {client: size - step * rates[client] for client, size in left.items()}
+        left = {client: size for client, size in rest.items() if size > _DONE * sizes_mb[client]}
+        done |= dict.fromkeys(rest.keys() - left.keys(), now)
+    return done
+
+
+def bound_mb(site: Site, clients: Mapping[str, Sequence[Share]]) -> float:
+    """The rate of all clients' files together in MB/s, files of one size, until the last one is done.
+
+    An uneven spread is slower than its rates at the beginning add up to.
+    """
+    return len(clients) / max(done_s(site, clients, dict.fromkeys(clients, 1.0)).values())
+
+
+def each_mb(
+    site: Site,
+    clients: Mapping[str, Sequence[Share]],
+    switch_choices: SwitchChoices | None = None,
+    ways: Ways | None = None,
+) -> dict[str, float]:
+    """The rate of each client's files in MB/s, while all of them are at work.
+
+    A client's connections go at one pace, as each stripe needs all of them. With four servers, one of them for
+    parity, a file that is written puts a third of its bytes on each connection: 4/3 of it go over the client's
+    link. Which member of a channel carries a connection is computed from its real ports and hardware addresses.
+    Clients share what they have in common max-min fairly. `switch_choices` and `ways` are as `expect` takes them.
+    """
+    expected = expect(site, [share.ends for own in clients.values() for share in own], switch_choices, ways=ways)
+    capacity: dict[str, float] = {}
+    loads: dict[str, dict[str, float]] = {client: {} for client in clients}
+    for client, own in clients.items():
+        for share in own:
+            for cable in expected.cables[share.ends.label]:
+                # by the wire, which may carry packets of several sizes
+                wire = share.part / tcp_goodput_mbit(1, expected.mtus[share.ends.label])
+                capacity[str(cable)] = site.sends_mbit(cable.sender) / 8
+                loads[client][str(cable)] = loads[client].get(str(cable), 0.0) + wire
+    return fair_share(loads, capacity)

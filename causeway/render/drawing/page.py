@@ -1,0 +1,51 @@
+"""The drawing as a page without a server: whoever clicks two nodes is shown the way there and the way back."""
+
+import json
+from typing import Any
+
+from causeway.model.site import Site
+from causeway.plan.paths import Ambiguous, Path, Unreachable, path
+from causeway.render.drawing.parts import Parts
+from causeway.render.drawing.svg import inline
+from causeway.render.text import fill
+
+
+def page(site: Site) -> str:
+    """The whole page, with the ways between all boxes as data."""
+    data = json.dumps(ways(site), separators=(",", ":")).replace("<", "\\u003c")  # no tag ends the script before us
+    return fill("templates/drawing.html.j2", name=site.name, drawing=inline(site), ways=data)
+
+
+def ways(site: Site) -> dict[str, dict[str, Any]]:
+    """From box to box: `edges`, the numbers of the edges of the way, and `hops`, what is said of it.
+
+    The way is that to the address by which daemons know the box's first node; `why` says why there is none.
+    """
+    parts = Parts(site)
+    found: dict[str, dict[str, Any]] = {name: {} for name in parts.boxes}
+    for start, here in parts.boxes.items():
+        for stop, there in parts.boxes.items():
+            if start != stop:
+                found[start][stop] = _way(site, parts, here.nodes[0], there.nodes[0])
+    return found
+
+
+def _way(site: Site, parts: Parts, start: str, stop: str) -> dict[str, Any]:
+    try:
+        way = path(site, start, site.known_by(stop).address)
+    except (Unreachable, Ambiguous, LookupError) as error:
+        return {"why": str(error.args[0])}
+    cables = [segment.cables[0] for hop in way.hops for segment in hop.segments]
+    return {"edges": [parts.edge_of[cable.sender] for cable in cables], "hops": list(_hops(way))}
+
+
+def _hops(way: Path) -> list[str]:
+    """One line a hop; which end of a channel decides what takes which member is said with it."""
+    lines = []
+    for hop in way.hops:
+        over = f" over {', '.join(hop.switches)}" if hop.switches else ""
+        lines.append(f"{hop.sender} to {hop.receiver} in network {hop.network}{over}")
+        for segment in hop.segments:
+            if end := segment.decided_by:
+                lines.append(f"one of {len(end.members)} members of {end.node}:{end.name}, chosen by {end.hash_policy}")
+    return lines

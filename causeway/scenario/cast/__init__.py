@@ -1,0 +1,17 @@
+"""What a scenario asks of a site, and whom it is given. Pure: it is answered before any lab is up.
+
+Each question is answered by the site's own nodes in the order of its file, so that a report names them; a question
+that the site cannot answer raises Unsupported with a sentence that says what it lacks.
+"""
+
+from causeway.scenario.cast.channels import AskChannels, Channel
+from causeway.scenario.cast.clusters import AskClusters, Diskless, Member, Mounts
+from causeway.scenario.cast.fabrics import AskFabrics
+from causeway.scenario.cast.routes import AskRoutes, Detour, Transports, WayBack
+from causeway.scenario.cast.time import AskTime, AwayTime
+
+__all__ = ["Ask", "AwayTime", "Channel", "Detour", "Diskless", "Member", "Mounts", "Transports", "WayBack"]
+
+
+class Ask(AskChannels, AskFabrics, AskRoutes, AskTime, AskClusters):
+    """All questions."""

@@ -1,0 +1,97 @@
+"""One run of scenarios: each is played, and runs/ID has the report and what was typed."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from causeway import interrupts
+from causeway.errors import LabBroken
+from causeway.lab import clock, dirt
+from causeway.lab.lab import RUNS, Lab
+from causeway.process import transcript
+from causeway.render.drawing import svg as drawing
+from causeway.report import files
+from causeway.report.result import Run, ScenarioResult
+from causeway.scenario.evidence import collect
+from causeway.scenario.runner import Interrupted, Scenario, not_played, play
+
+
+def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: datetime, say: Console) -> Run:
+    """Play scenarios one after the other and write their report.
+
+    An interrupt ends the run: what is changed is undone, what was played keeps its verdicts, and the rest is skipped,
+    with the reason. A lab that could not be restored plays nothing more. BadInput for one that was not before.
+    """
+    dirt.refuse(lab)
+    folder = _new_folder(f"{started:%Y%m%d-%H%M%S}-{clock.name()}-{seed}")
+    name = folder.name
+    transcript.to(folder / "transcript.txt")
+    watch, lag_before = clock.Watch(), clock.lag_s() if clock.paced() else 0.0
+
+    def play_one(scenario: Scenario) -> ScenarioResult:
+        if marked := dirt.after(lab):
+            return not_played(scenario, "broken", f"the lab was not restored after {marked}")
+        say.print(f"{scenario.name}: {scenario.title}", markup=False)
+        transcript.note(f"# scenario {scenario.name}")
+        return play(scenario, lab, seed, lambda why: collect(lab, folder / "evidence" / scenario.name, why))
+
+    def told(result: ScenarioResult) -> None:
+        say.print(f"{result.name}: {result.verdict} ({result.wall_s:.1f} s) {result.why}", markup=False)
+
+    results, interrupted = _each(scenarios, play_one, told)
+    run = Run(
+        id=name,
+        lab=lab.site.name,
+        lab_host="uml" if clock.is_uml() else "native",
+        clock=clock.name(),
+        seed=seed,
+        started=started.isoformat(timespec="seconds"),
+        wall_s=watch.wall_s,
+        virtual_s=watch.virtual_s,
+        fell_behind_s=clock.lag_s() - lag_before if clock.paced() else None,
+        scenarios=results,
+        interrupted=interrupted,
+    )
+    transcript.to(None)
+    with interrupts.held():
+        files.write(run, folder, drawing.inline(lab.site))
+        say.print(f"report: runs/{name}/report.html", markup=False)
+    return run
+
+
+def _new_folder(begin: str) -> Path:
+    """A folder that no other run has: one of the same second and seed may have drawn the same letters."""
+    RUNS.mkdir(parents=True, exist_ok=True)
+    drawn = os.urandom(2).hex()
+    for name in (f"{begin}-{drawn}", *(f"{begin}-{drawn}-{number}" for number in range(2, 100))):
+        with suppress(FileExistsError):
+            (RUNS / name).mkdir()
+            return RUNS / name
+    raise LabBroken(f"{RUNS} has 99 runs of this second; wait a second")
+
+
+def _each(
+    scenarios: Sequence[Scenario],
+    play_one: Callable[[Scenario], ScenarioResult],
+    told: Callable[[ScenarioResult], None],
+) -> tuple[list[ScenarioResult], bool]:
+    """A result for each scenario, and whether an interrupt came before all were played."""
+    results: list[ScenarioResult] = []
+    try:
+        with interrupts.raised():
+            for scenario in scenarios:
+                results.append(play_one(scenario))
+                told(results[-1])
+    except Interrupted as ended:
+        results.append(ended.result)
+        told(ended.result)
+    except KeyboardInterrupt:
+        pass
+    else:
+        return results, False
+    left = [not_played(scenario, "skipped", "the run was interrupted before") for scenario in scenarios[len(results) :]]
+    return results + left, True

@@ -1,0 +1,1 @@
+"""The vocabulary of scenarios: streams, channels, files, logins, trust, membership, frames."""

@@ -1,0 +1,325 @@
+"""Streams, for scenarios: drawn from the run's seed, measured, and put beside what was computed."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from causeway.errors import Unsupported
+from causeway.lab.probes import nuttcp
+from causeway.lab.probes.counters import difference, sent_bytes
+from causeway.lab.probes.nuttcp import Measured, Stream
+from causeway.lab.probes.switching import forwarded
+from causeway.model.site import Site
+from causeway.model.thing import Port
+from causeway.model.topology import ChannelEnd
+from causeway.plan.fairshare import counted_bytes, tcp_goodput_mbit
+from causeway.plan.paths import path
+from causeway.plan.streams import Expected, StreamEnds, expect
+from causeway.report.result import Bar, Bars, Table, Text
+from causeway.scenario.cast import Channel
+from causeway.scenario.stage import Stage
+from causeway.wait import until
+
+#: Below those that a kernel hands out (ip_local_port_range), so that no stream meets a port that an ssh has left in
+#: TIME_WAIT; and without those of NFS's mountd and of glusterd. Two streams never share an even-odd pair of ports:
+#: nuttcp takes one for control, one for data.
+SOURCE_PORTS = [port for port in range(6000, 32766, 2) if port not in (20048, 24006, 24008)]
+DATA_PORT = 5011
+#: How often ports are drawn until they fall as wanted: even the rarest split that scenarios ask for (eight streams,
+#: two on each of four members) comes up once in 26 draws.
+_DRAWS = 400
+#: Seconds on the lab's clock that streams transmit: nuttcp tells what it carried in steps of 64 KiB, which
+#: must be well below 0.1 % of the slowest stream's data.
+SECONDS = 8.0
+#: What a stream must carry for its flow to tell its member, in bytes: more than any control traffic.
+_TELLING = 1_000_000
+RATE_TOLERANCE = 0.01
+RATE_WHY = "start and end of streams are not at the very same moment, and TCP probes for its share"
+#: A lone stream on a shaped link has nothing to lose.
+ALONE_TOLERANCE = 0.001
+ALONE_WHY = "the wire's own rate"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One measurement over a channel: what was expected of the streams, and what they and the members did."""
+
+    channel: ChannelEnd
+    expected: Expected
+    measured: dict[str, Measured]
+    observed: dict[str, str]  # stream -> this channel end's member, as the switch saw it
+    sent: dict[str, int]  # member -> bytes
+
+    def per_member(self, member_of: Mapping[str, str]) -> str:
+        """Streams on each member, in the members' order: "2 1 4 1"."""
+        counts = Counter(member_of.values())
+        return " ".join(str(counts[device]) for device in self.channel.members)
+
+    @property
+    def computed(self) -> dict[str, str]:
+        """stream -> member of this end, as the hash policy says."""
+        return {label: self.expected.member(label, self.channel.node) for label in self.measured}
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """stream -> Mbit/s of TCP payload."""
+        return {label: m.rate_mbit for label, m in self.measured.items()}
+
+
+@dataclass(frozen=True)
+class Lone:
+    """A stream that ran alone: Mbit/s of TCP payload that the slowest link on its way lets through, and measured."""
+
+    due_mbit: float
+    rate_mbit: float
+    measured: Measured
+
+
+def draw(
+    stage: Stage,
+    channel: Channel,
+    peers: Sequence[str],
+    direction: str,
+    accept: Callable[[list[int]], bool] = lambda _: True,
+    to: str = "",
+) -> list[Stream]:
+    """One stream from (or, direction r, to) a channel's host for each peer; a peer may come more than once.
+
+    `to` says by whose address the peers are meant: theirs in that network (default: the channel's). Source ports
+    come at random from the run's seed, until the computed number of streams on each member is one that accept
+    takes; Unsupported when no draw is.
+    """
+    several = len(set(peers)) < len(peers)
+    for _ in range(_DRAWS):
+        ports = stage.random.sample(SOURCE_PORTS, len(peers))
+        streams = [
+            Stream(
+                client=channel.node,
+                server=peer,
+                address=stage.site.address(peer, to or channel.network),
+                label=f"{channel.node}:{direction}:{peer.lower()}" + (f"-{i}" if several else ""),
+                direction=direction,
+                source_port=port,
+                data_port=DATA_PORT + 2 * i,
+            )
+            for i, (peer, port) in enumerate(zip(peers, ports, strict=True))
+        ]
+        if direction == "r":
+            return streams
+        planned = expect(stage.site, [_planned(stage, channel, s) for s in streams])
+        counts = Counter(planned.member(s.label, channel.node) for s in streams)
+        if accept([counts[device] for device in channel.members]):
+            return streams
+    what = f"{len(peers)} streams do not fall on {channel.node}'s {len(channel.members)} members as this takes it"
+    raise Unsupported(f"{what}: {_DRAWS} draws of source ports were in vain (it sends by {channel.host.hash_policy})")
+
+
+def _planned(stage: Stage, channel: Channel, stream: Stream) -> StreamEnds:
+    source = stage.site.nodes[channel.node].interfaces[channel.host.name].address
+    return StreamEnds(stream.label, channel.node, (source, stream.source_port), (stream.address, stream.data_port))
+
+
+def one_stream(stage: Stage, sender: str, receiver: str, to: str = "", seconds: float = SECONDS) -> Lone:
+    """A stream alone from one node to another, by its address in a network (default: the one daemons know it by)."""
+    address = stage.site.address(receiver, to) if to else stage.site.known_by(receiver).address
+    (port,) = stage.random.sample(SOURCE_PORTS, 1)
+    stream = Stream(sender, receiver, address, f"{sender}:t:{receiver.lower()}", "t", port, DATA_PORT)
+    expected, (measured,) = together(stage, [stream], seconds)
+    return Lone(expected.rates[stream.label], measured.rate_mbit, measured)
+
+
+def coupled(stage: Stage, couples: Sequence[tuple[str, str]], to: str = "") -> list[Stream]:
+    """A stream from the first to the second of each couple; `to` as of one_stream."""
+    ports = stage.random.sample(SOURCE_PORTS, len(couples))
+    streams = []
+    for i, ((sender, receiver), port) in enumerate(zip(couples, ports, strict=True)):
+        address = stage.site.address(receiver, to) if to else stage.site.known_by(receiver).address
+        label = f"{sender}:t:{receiver.lower()}"
+        streams.append(Stream(sender, receiver, address, label, "t", port, DATA_PORT + 2 * i))
+    return streams
+
+
+def pairs(stage: Stage, couples: Sequence[tuple[str, str]], to: str = "") -> tuple[Expected, dict[str, float]]:
+    """Streams between couples, all at once; expected, and measured Mbit/s by label."""
+    expected, measured = together(stage, coupled(stage, couples, to))
+    return expected, {m.stream.label: m.rate_mbit for m in measured}
+
+
+def computable(site: Site, couples: Sequence[tuple[str, str]]) -> bool:
+    """Whether it is known what streams get: not where two share a switch's end whose hash is its own secret."""
+    ports = iter(SOURCE_PORTS)
+    ends = [
+        StreamEnds(f"{a}:{b}", a, (site.known_by(a).address, next(ports)), (site.known_by(b).address, DATA_PORT))
+        for a, b in couples
+    ]
+    try:
+        expect(site, ends)
+    except KeyError:
+        return False
+    return True
+
+
+@contextmanager
+def transmitting(stage: Stage, streams: Sequence[Stream], seconds: float = SECONDS) -> Iterator[nuttcp.Running]:
+    """Have streams transmit meanwhile, each to a nuttcp server; nothing of it is left afterwards."""
+    receivers = list(dict.fromkeys(s.server for s in streams))
+    with nuttcp.servers(stage.lab, receivers), nuttcp.running(stage.lab, streams, seconds) as running:
+        yield running
+
+
+def together(stage: Stage, streams: Sequence[Stream], seconds: float = SECONDS) -> tuple[Expected, list[Measured]]:
+    """Streams that transmit at the same time: what is expected of them, and what they did."""
+    with transmitting(stage, streams, seconds) as running:
+        measured = running.results()
+    ends = [StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured]
+    try:
+        return expect(stage.site, ends), measured
+    except KeyError as end:
+        raise Unsupported(f"nobody computes by which member a stream leaves that shares its channel: {end}") from None
+
+
+def near_rate(stage: Stage, what: str, lone: Lone) -> None:
+    """A lone stream beside the wire's own rate."""
+    stage.near(what, round(lone.due_mbit, 3), lone.rate_mbit, "Mbit/s", within=ALONE_TOLERANCE, why=ALONE_WHY)
+
+
+def near_rates(stage: Stage, title: str, expected: Expected, rates: Mapping[str, float]) -> None:
+    """Streams that ran together, each beside its computed share."""
+    for label, rate in rates.items():
+        due = round(expected.rates[label], 3)
+        stage.near(f"{title}: {label}", due, rate, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
+
+
+def measure_streams(
+    stage: Stage,
+    channel: ChannelEnd,
+    streams: Sequence[Stream],
+    policies: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Run streams and see which member of the channel's end each takes, and what the members send.
+
+    The end is the one that sends them. policies: as plan.streams.expect takes them.
+    """
+    lab = stage.lab
+    before = sent_bytes(lab, channel.node, channel.members)
+    flows = forwarded(lab, _switch_first(stage, channel)[0].node)
+    with transmitting(stage, streams) as running:
+        observed = _members_seen(stage, channel, streams, flows)
+        measured = {m.stream.label: m for m in running.results()}
+    sent = difference(before, sent_bytes(lab, channel.node, channel.members))
+    ends = [StreamEnds(label, m.stream.sender, m.source, m.destination) for label, m in measured.items()]
+    choices = {(label, channel.node): member for label, member in observed.items()}
+    expected = expect(stage.site, ends, choices, policies)
+    return Outcome(channel, expected, measured, observed, sent)
+
+
+def _switch_first(stage: Stage, channel: ChannelEnd) -> tuple[ChannelEnd, ChannelEnd]:
+    """Both ends of a channel, the switch's first."""
+    other = next(b for _, a, b in stage.site.channel_ends() if a == channel)
+    return (channel, other) if stage.site.nodes[channel.node].switch else (other, channel)
+
+
+def _members_seen(
+    stage: Stage, channel: ChannelEnd, streams: Sequence[Stream], earlier: Mapping[tuple[str, str], int]
+) -> dict[str, str]:
+    """stream -> member of this end, from the switch's flows. Needs one stream a peer, else gives {}."""
+    site = stage.site
+    peers = {s.label: s.server for s in streams}
+    if len(set(peers.values())) < len(streams):
+        return {}
+    mine, theirs = _switch_first(stage, channel)
+    own = dict(zip(mine.members, channel.members, strict=True))  # the switch's port -> this end's member
+    plugged = [(p.node, q.device) for c in site.cables for p, q in (c.ends, c.ends[::-1]) if q.node == mine.node]
+    seen: dict[str, str] = {}
+
+    def missing() -> str:
+        flows = forwarded(stage.lab, mine.node)
+        for label, peer in peers.items():
+            for port in (device for node, device in plugged if node == peer):
+                for device, member in own.items():
+                    pair = (port, device) if mine is channel else (device, port)
+                    before = earlier.get(pair, 0)
+                    # a flow that was idle for 10 s is gone from the datapath, and counts from 0 again
+                    if flows[pair] - (before if flows[pair] >= before else 0) > _TELLING:
+                        seen[label] = member
+        return ", ".join(label for label in peers if label not in seen)
+
+    until(f"{mine.node} has a flow for every stream of {theirs.node}", missing, deadline_s=SECONDS / 2, poll_s=0.5)
+    return seen
+
+
+def come_elsewhere(stage: Stage, written: Outcome, members: Mapping[str, str], server: ChannelEnd) -> int:
+    """How many streams that a switch sends to a server by these members (stream -> the switch's) come by another
+    cable than the one by which the server, with its own policy, would send on the same connection."""
+    back = {label: StreamEnds(label, server.node, m.destination, m.source) for label, m in written.measured.items()}
+    cables = dict(zip(written.channel.members, server.members, strict=True))
+    return sum(
+        expect(stage.site, [ends]).member(label, server.node) != cables[members[label]] for label, ends in back.items()
+    )
+
+
+def arrows(stage: Stage, network: str, ways: Mapping[str, tuple[str, str]]) -> Table:
+    """For each way (name -> (from, to)) in a network, which channel ends decide, in order of passing."""
+    rows = []
+    for name, (source, target) in ways.items():
+        hops = path(stage.site, source, stage.site.address(target, network)).hops
+        ends = [s.decided_by for hop in hops for s in hop.segments if s.decided_by is not None]
+        rows.append([name, f"{source} > {target}", " and ".join(f"{e.node}:{e.name} ({e.hash_policy})" for e in ends)])
+    return Table("Which end decides (Redpaper, Figure 3)", ["way", "data goes", "decided by"], rows)
+
+
+def link_mbit(stage: Stage, channel: Channel, members: int = 1) -> float:
+    """What so many of a channel's members carry of TCP payload, in Mbit/s, at the MTU of its network."""
+    port = channel.port(channel.members[0])
+    return members * tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port))
+
+
+def judge_streams(stage: Stage, title: str, outcome: Outcome) -> None:
+    """Put every stream's rate and every member's bytes beside what was computed, and show them."""
+    expected, channel = outcome.expected, outcome.channel
+    for label, rate in outcome.rates.items():
+        what = f"{title}: rate of {label}"
+        stage.near(what, round(expected.rates[label], 3), rate, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
+    on: dict[str, list[str]] = {device: [] for device in channel.members}
+    for label, device in outcome.computed.items():
+        on[device].append(label)
+    payload = {label: round(m.megabytes * 2**20) for label, m in outcome.measured.items()}
+    total = sum(outcome.sent.values())
+    bars = []
+    for device, labels in on.items():
+        due = sum(counted_bytes(payload[label], expected.mtus[label]) for label in labels)
+        sent = outcome.sent[device]
+        if labels:
+            why = "the counter has acknowledgements and LACP, too"
+            stage.near(f"{title}: bytes sent through {device}", due, sent, "bytes", within=0.01, why=why)
+        else:
+            share = round(100 * sent / total)
+            stage.same(f"{title}: idle {device}, per cent of the bytes", 0, share)
+        bars.append(Bar(f"{device}: {', '.join(labels) or '-'}", due / 1e6, sent / 1e6))
+    fastest = max(stage.site.sends_mbit(Port(channel.node, device)) for device in channel.members)
+    capacity = fastest / 8 * SECONDS  # MB that a member carries
+    stage.show(Bars(f"{title}: sent by {channel.node} through {channel.name}", "MB", capacity, bars))
+    stage.show(_table(title, outcome))
+    lines = sorted(m.line for m in outcome.measured.values())
+    stage.show(Text(f"{title}: as nuttcp prints it", "\n".join(lines)))
+
+
+def _table(title: str, outcome: Outcome) -> Table:
+    rows = []
+    for label, m in outcome.measured.items():
+        rate = outcome.expected.rates[label]
+        seen = outcome.observed.get(label, "")
+        ports = f"{m.source[1]} > {m.destination[1]}"
+        off = f"{100 * (m.rate_mbit / rate - 1):+.2f} %"
+        rows.append([label, ports, outcome.computed[label], seen, f"{rate:.2f}", f"{m.rate_mbit:.2f}", off])
+    columns = [
+        "stream",
+        "ports",
+        "member computed",
+        "member seen",
+        "expected Mbit/s",
+        "measured Mbit/s",
+        "off by",
+    ]
+    return Table(f"{title}: every stream", columns, rows)

@@ -1,0 +1,91 @@
+"""mcstartup, mcshutdown, mcgetstate: the nodes' daemons."""
+
+import argparse
+import datetime
+import os
+import subprocess
+from pathlib import Path
+
+from mc import config as configuration
+from mc import drivers, mounts, native, states
+from mc.config import Node
+from mc.native import Refused
+from mc.table import show
+
+#: Run on a node when its daemon is active, where there is one (Redpaper: /var/mmfs/etc/mmfsup.scr).
+_CALL_BACK = configuration.VAR / "etc" / "mcup.scr"
+_LOGS = Path("/var/adm/ras")
+#: How long a start waits to be active before it gives up on the call-back.
+_JOIN_S = 60
+
+
+def start(args: argparse.Namespace) -> None:
+    """Start daemons: this node's, or others'.
+
+    Native: `ssh` fetches `gen/*` and `ssl/*`, `sh` puts them in place; changes `/var/adm/ras/mc.log.*`, {start};
+    `mcmount` where -A is yes.
+    """
+    config = configuration.load()
+    if args.all or args.nodes:
+        states.everywhere(config, args, "mcstartup")
+        return
+    config = configuration.fetch(config)
+    here, driver = config.here(), drivers.of(config)
+    if driver.answers(config):
+        _log(f"{here.name}: the daemon is up already")
+    else:
+        _new_log(here)
+        driver.start(config)
+        _log(f"{here.name}: the daemon is up")
+    for filesystem in mounts.known(config):
+        if filesystem.automount:
+            _log(mounts.mount_here(config, filesystem))
+    if os.access(_CALL_BACK, os.X_OK):
+        if not native.comes(lambda: states.state_here(config) == states.ACTIVE, _JOIN_S, every_s=2):
+            raise Refused(f"{here.name} has not become active within {_JOIN_S} s; {_CALL_BACK} is not called")
+        native.step(str(_CALL_BACK))
+        subprocess.run([str(_CALL_BACK)], check=False)
+
+
+def stop(args: argparse.Namespace) -> None:
+    """Stop daemons, this node's or others'; what is mounted is taken away.
+
+    Native: {taken}; {stop}; changes `/var/adm/ras/mc.log.*`; `ssh` for -a, -w.
+    """
+    config = configuration.load()
+    if args.all or args.nodes:
+        states.everywhere(config, args, "mcshutdown")
+        return
+    name, driver = config.here().name, drivers.of(config)
+    for filesystem in mounts.known(config):
+        if driver.mounted(filesystem.mount_point):
+            _log(f"{name}: taking {filesystem.mount_point} away")
+            driver.unmount(filesystem.mount_point, force=True)
+    driver.stop()
+    _log(f"{name}: the daemon is down")
+
+
+def show_states(args: argparse.Namespace) -> None:
+    """Say which daemons are up: active, arbitrating (no quorum), down, unknown (not reached).
+
+    Native: {answers}; `ssh` for -a, -w.
+    """
+    config = configuration.load()
+    if args.all or args.nodes:
+        nodes = states.chosen(config, args.nodes) if args.nodes else config.nodes
+        found = states.states(config, nodes)
+    else:
+        nodes, found = [config.here()], [states.state_here(config)]
+    rows = [[node.number, node.name, state] for node, state in zip(nodes, found, strict=True)]
+    show(["node number", "node name", "state"], rows, args.json)
+
+
+def _log(text: str) -> None:
+    print(text)
+    with (_LOGS / "mc.log.latest").open("a") as log:
+        log.write(f"{datetime.datetime.now():%F %T} {text}\n")
+
+
+def _new_log(here: Node) -> None:
+    name = f"mc.log.{datetime.datetime.now():%Y.%m.%d.%H.%M.%S}.{here.name}"
+    native.link(_LOGS / "mc.log.latest", name)

@@ -1,0 +1,318 @@
+"""GlusterFS.
+
+    start, stop, answers      the daemon of a node (glusterd)
+    serve                     make a filesystem on its servers: stripes with parity, or each file whole on one of them
+    trust                     whose public keys daemons accept: those in ssl/glusterfs.clients; and mounts: those in
+                              ssl/glusterfs.ca. They read them at each connection
+    grant                     which cluster may mount it, and how; the servers enforce it
+    mount, unmount, state     on a client
+    pingTimeout               how long a silent server makes a client wait
+
+Sources: gluster(8), mount.glusterfs(8), "Setting up GlusterFS with SSL/TLS" of its administrator's guide.
+"""
+
+import re
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from mc import keys, native
+from mc.config import Config, Filesystem
+from mc.drivers.driver import Keys, Known, State
+from mc.native import Refused
+
+NATIVE: Mapping[str, str] = {
+    "shown": "`ssl/glusterfs.*`",
+    "admitted": "`ssl/glusterfs.clients`",
+    "trusted": "`ssl/glusterfs.ca`",
+    "start": "`/etc/ssl/glusterfs.*` and `/var/lib/glusterd/secure-access`; `glusterd`",
+    "stop": "`pkill` ends glusterd and its bricks",
+    "answers": "`gluster pool list` asks this node's daemon and the quorum nodes'",
+    "serve": "`gluster pool list`, `gluster peer probe`, `gluster volume create`, `gluster volume set`,"
+    " `gluster volume start`",
+    "grant": "`gluster volume set` auth.ssl-allow, server.root-squash; `ssh` starts bricks anew where read-only access"
+    " changes",
+    "mount": "`mount`, or `umount` and `mount` where the client was denied; for read-only access"
+    " `gluster system:: getspec` and `mount`; `openssl s_client` asks the contacts why not",
+    "state": "reads .meta of each mount",
+    "unmount": "`umount`",
+    "keys": "glusterfs.{pem,key}     the pair in use, as the native daemons want it\n"
+    "glusterfs.clients       all public keys that may mount, this cluster's own among them\n"
+    "glusterfs.ca            all public keys that may serve, this cluster's own among them",
+    "taken": "`umount -l`",
+    "attributes": "`gluster volume set` network.ping-timeout",
+}
+KEYS: Keys = keys
+_PORT = 24007
+_SECURE = Path("/var/lib/glusterd/secure-access")
+_LOGS = Path("/var/log/glusterfs")
+#: The keys under the names that daemons look for: the public one in use, its private one, those that mounts trust
+#: (GlusterFS's own default), and those that servers do (filter/brick and glusterd.vol tell them).
+_NAMES = ("glusterfs.pem", "glusterfs.key", "glusterfs.ca", "glusterfs.clients")
+_KEYS = {name.removeprefix("glusterfs."): f"/etc/ssl/{name}" for name in _NAMES}
+_ANSWER_S = 2.5
+_READY_S = 20
+_RESTART_S = 60
+#: Clients try a lost brick every 3 s: who is not back within this time is not let in any more.
+_CLIENTS_S = 10
+#: How long a contact that is content with a key may say nothing.
+_CONTENT_S = 3
+_NO_CONTACT = "no contact node answers; is the owner up, and the route to it?"
+#: What a client's log says when the mount failed, and what it means; the first that is found counts.
+_MEANINGS = {
+    "Authentication failed": "the owner has not granted it to this cluster (mcauth grant), or read-only (-o ro)",
+    "certificate verify failed": "the contact's key is not the one that this cluster knows: get the owner's"
+    " id_rsa.pub again (mcremotecluster update)",
+    "alert unknown ca": "the owner does not know this cluster's key (mcauth add there)",
+    "first lookup on root failed": "too few of its servers serve it; mcgetstate -a there",
+    "failed to get the 'volume file' from server": "the owner has no filesystem of that name",
+    "failed to fetch volume file": _NO_CONTACT,
+    "Exhausted all volfile servers": _NO_CONTACT,
+}
+
+
+def _until(what: str, holds: Callable[[], bool], limit_s: float) -> None:
+    if not native.comes(holds, limit_s):
+        raise Refused(f"{what}: not within {limit_s:g} s")
+
+
+def answers(_config: Config, host: str | None = None) -> bool:
+    """Whether a node's daemon answers (None: this node's). With TLS, it does so to the cluster's own key only."""
+    try:  # far cheaper than to start the client of a daemon that does not listen
+        socket.create_connection((host or "localhost", _PORT), _ANSWER_S).close()
+    except OSError:
+        return False
+    remote = [f"--remote-host={host}"] if host else []
+    return native.run(["gluster", *remote, "pool", "list"], timeout_s=_ANSWER_S, quiet=True).rc == 0
+
+
+def start(config: Config) -> None:
+    """Start this node's daemon, with TLS where the cluster has chosen a cipher list."""
+    _LOGS.mkdir(parents=True, exist_ok=True)
+    _SECURE.parent.mkdir(parents=True, exist_ok=True)
+    if "cipherList" in config.settings:
+        native.step(f"touch {_SECURE}")
+        _SECURE.touch()
+    else:
+        native.step(f"rm -f {_SECURE}")
+        _SECURE.unlink(missing_ok=True)
+    for link in map(Path, _KEYS.values()):
+        native.link(link, f"/var/mc/ssl/{link.name}")
+    native.must(["glusterd"])
+    _until("glusterd answers", lambda: answers(config), _READY_S)
+
+
+def stop() -> None:
+    """End this node's daemon and what it serves."""
+    for daemon in ("glusterd", "glusterfsd", "glusterfs"):
+        native.run(["pkill", "-x", daemon])
+    _until("the daemons have ended", lambda: native.run(["pgrep", "-x", "gluster(d|fsd|fs)"], quiet=True).rc != 0, 20)
+
+
+def trust(config: Config) -> None:
+    """Daemons show the pair in use, and accept public keys by files that they read themselves.
+
+    A cluster that may mount is not trusted as a server by that, nor the other way: two clusters that mount each other's
+    filesystems know each other twice.
+    """
+    shown, private, servers, clients = (config.ssl / name for name in _NAMES)
+    for link, target in {private: "id_rsa", shown: "id_rsa.cert"}.items():
+        if keys.in_use(config.ssl) is not None and not link.is_symlink():
+            native.link(link, target)
+    native.write(servers, keys.trusted(config.ssl, "known_cluster"))
+    native.write(clients, keys.trusted(config.ssl, "authorized_cluster"))
+
+
+def serve(config: Config, filesystem: Filesystem) -> None:
+    """Make a filesystem and start it."""
+    layout = _layout(filesystem)
+    pool = [config.here().name, *native.must(["gluster", "pool", "list"]).split()]
+    for server in filesystem.server_names:
+        if server not in pool:
+            native.must(["gluster", "peer", "probe", server])
+    _until("the servers are connected with each other", lambda: _full_mesh(filesystem.server_names), _READY_S)
+    bricks = [f"{server}:{filesystem.bricks}" for server in filesystem.server_names]
+    _gluster("volume", "create", filesystem.name, *layout, *bricks, "force")
+    tls = {"client.ssl": "on", "server.ssl": "on", "ssl.certificate-depth": "1", "auth.ssl-allow": config.name}
+    wait = {"network.ping-timeout": config.settings.get("pingTimeout", "10")}
+    _set(filesystem.name, tls | wait)
+    _gluster("volume", "start", filesystem.name)
+
+
+def _layout(filesystem: Filesystem) -> list[str]:
+    """The words that say it; Refused where it is none. (gluster(8): redundancy, less than half of the bricks.)"""
+    servers, parity = len(filesystem.server_names), filesystem.parity
+    if filesystem.layout == "whole":
+        if parity:
+            raise Refused(f"parity {parity}: a file that is whole on one server has none; use 0")
+        return []
+    if not 0 < 2 * parity < servers:
+        raise Refused(
+            f"{servers} servers, parity {parity}: stripes take a parity of 1 or more, and over twice as many servers"
+        )
+    return ["disperse", str(servers), "redundancy", str(parity)]
+
+
+def _full_mesh(servers: list[str]) -> bool:
+    seen = [native.run(["gluster", f"--remote-host={s}", "pool", "list"], quiet=True).out for s in servers]
+    return all(text.count("Connected") >= len(servers) for text in seen)
+
+
+def _gluster(*words: str) -> str:
+    return native.must(["gluster", "--mode=script", *words])
+
+
+def _set(volume: str, options: dict[str, str]) -> None:
+    _gluster("volume", "set", volume, *(word for option in options.items() for word in option))
+
+
+def serving(filesystem: Filesystem) -> bool:
+    """Whether all its servers serve it."""
+    said = native.run(["gluster", "volume", "status", filesystem.name], quiet=True).out
+    return len(re.findall(r"^Brick .* Y +\d+ *$", said, re.MULTILINE)) == len(filesystem.server_names)
+
+
+def _set_ping_timeout(config: Config, seconds: str) -> None:
+    """Clients take the change at their next mount."""
+    if not seconds.isdigit():
+        raise Refused(f"pingTimeout={seconds}: give seconds, or 0 to wait for ever")
+    for filesystem in config.filesystems:
+        _set(filesystem.name, {"network.ping-timeout": seconds})
+
+
+ATTRIBUTES: Mapping[str, Callable[[Config, str], None]] = {"pingTimeout": _set_ping_timeout}
+
+
+def grant(config: Config, filesystem: Filesystem, *, restart: bool) -> None:
+    """Have the servers allow what the grants say: at once, and denied clients lose it at once.
+
+    Read-only access is an export of its own, which filter/brick adds to the bricks by the same grants; the
+    servers read it only when a brick starts. So `restart` starts them anew, one after the other.
+    """
+    rows = [g for g in config.grants if g.filesystem == filesystem.name]
+    allowed = [config.name, *(g.cluster for g in rows if g.access == "rw")]
+    squash = {g.root for g in rows} - {"no"}
+    options = {"auth.ssl-allow": ",".join(allowed), "server.root-squash": "on" if squash else "off"}
+    for ids in squash:
+        options["server.anonuid"], options["server.anongid"] = ids.split(":")
+    _set(filesystem.name, options)
+    if restart:
+        for server in filesystem.server_names:
+            _restart_brick(filesystem, server)
+
+
+def _restart_brick(filesystem: Filesystem, server: str) -> None:
+    """With parity nobody notices: that stands in for it, and what it misses is healed before the next."""
+    name = filesystem.name
+    done = native.ssh(server, f"kill $(cat /run/gluster/vols/{name}/*.pid) && gluster volume start {name} force")
+    if done.rc != 0:
+        raise Refused(f"the brick of {name} on {server} does not start anew: {done.said}")
+    _until(f"{server} serves {name} again", lambda: serving(filesystem), _RESTART_S)
+    native.comes(lambda: _even(filesystem), _CLIENTS_S)
+    if filesystem.parity:
+        _until(f"{name} is healed", lambda: _healed(filesystem), _RESTART_S)
+
+
+def _even(filesystem: Filesystem) -> bool:
+    said = native.run(["gluster", "volume", "status", filesystem.name, "clients"], quiet=True).out
+    counts = re.findall(r"^Clients connected : (\d+)", said, re.MULTILINE)
+    return len(counts) == len(filesystem.server_names) and len(set(counts)) == 1
+
+
+def _healed(filesystem: Filesystem) -> bool:
+    said = native.run(["gluster", "volume", "heal", filesystem.name, "info"], quiet=True).out
+    return re.findall(r"^Number of entries: (\S+)", said, re.MULTILINE) == ["0"] * len(filesystem.server_names)
+
+
+def mount(_config: Config, filesystem: Known) -> None:
+    """Mount a filesystem of another cluster, or of this one: root is root there.
+
+    A cluster with read-only access is let in at the read-only export only: it is tried second.
+    """
+    name, contacts, at = filesystem.name, filesystem.contacts, filesystem.mount_point
+    read_only = filesystem.access == "ro"
+    Path(at).mkdir(parents=True, exist_ok=True)
+    log = _LOGS / f"mc-{name}.log"
+    options = [f"log-file={log}", *(["ro"] if read_only else []), *(["no-root-squash=yes"] if filesystem.own else [])]
+    if contacts[1:]:
+        options.append(f"backup-volfile-servers={':'.join(contacts[1:])}")
+    why = _try_mount(f"{contacts[0]}:/{filesystem.remote_name}", at, options, log)
+    if why and read_only and "granted" in why:
+        volfile = _read_only_volfile(filesystem.remote_name, contacts)
+        if volfile is not None:
+            why = _try_mount(str(volfile), at, options[:2], log)
+    if why == _NO_CONTACT:
+        why = next(filter(None, map(_refusal, contacts)), why)
+    if why:
+        raise Refused(f"{name} cannot be mounted: {why}; {log} has the details")
+
+
+def _try_mount(what: str, at: str, options: list[str], log: Path) -> str:
+    """Why it cannot be mounted, or nothing. The exit code of mount does not always tell."""
+    earlier = log.stat().st_size if log.exists() else 0
+    done = native.run(["/usr/bin/mount", "-t", "glusterfs", "-o", ",".join(options), what, at])
+    now = state(at)
+    if now is not None and now.usable:
+        return ""
+    if now is not None:
+        native.run(["/usr/bin/umount", "-l", at])
+    if why := meaning(log.read_bytes()[earlier:].decode(errors="replace") if log.exists() else ""):
+        return why
+    if now is not None and now.servers:
+        return f"{now.connected} of its {now.servers} servers can be reached, and it takes {now.needed}"
+    return done.said
+
+
+def _refusal(contact: str) -> str:
+    """Why a contact node refuses this cluster's key, or this node the contact's; nothing where neither does.
+
+    A client of GlusterFS speaks as soon as it has shown its key. A server that refuses the key leaves that unread, so
+    its end of the connection is a reset, and whether the client has read the reason by then is a matter of luck. This
+    one listens.
+    """
+    own = ["-cert", _KEYS["pem"], "-key", _KEYS["key"], "-CAfile", _KEYS["ca"], "-verify_return_error"]
+    ask = ["openssl", "s_client", "-connect", f"{contact}:{_PORT}", *own, "-ign_eof"]
+    return meaning(native.run(ask, timeout_s=_CONTENT_S).err)
+
+
+def meaning(log: str) -> str:
+    """Why a mount failed, by what its client has logged; nothing where that says nothing known."""
+    return next((meaning for words, meaning in _MEANINGS.items() if words in log), "")
+
+
+def _read_only_volfile(remote: str, contacts: list[str]) -> Path | None:
+    for contact in contacts:
+        got = native.run(["gluster", f"--remote-host={contact}", "system::", "getspec", remote], timeout_s=20)
+        if got.rc == 0:
+            file = Path(f"/run/mc-{remote}-ro.vol")
+            native.write(file, got.out.replace("remote-subvolume /", "remote-subvolume /ro/"), 0o600)
+            return file
+    return None
+
+
+def mounted(at: str) -> bool:
+    """Whether a filesystem is mounted there."""
+    rows = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
+    return any(row[1] == at and row[2] == "fuse.glusterfs" for row in rows)
+
+
+def state(at: str) -> State | None:
+    """What the client of a mounted filesystem says itself; None where nothing is mounted."""
+    if not mounted(at):
+        return None
+    graph = Path(at, ".meta/graphs/active")
+    said = [file.read_text() for file in graph.glob("*-client-*/private")]
+    return State(sum("connected = 1" in text for text in said), len(said), _parity(graph))
+
+
+def _parity(graph: Path) -> int:
+    """How many bricks may be missing, as the client's graph says; none where files are whole."""
+    found = (
+        re.search(r"^redundancy = (\d+)", file.read_text(), re.MULTILINE) for file in graph.glob("*-disperse-0/private")
+    )
+    return sum(int(match[1]) for match in found if match)
+
+
+def unmount(at: str, *, force: bool = False) -> None:
+    """`force` takes it from those who use it, as a shutdown does."""
+    native.must(["/usr/bin/umount", *(["-l"] if force else []), at])

@@ -1,0 +1,88 @@
+"""The states of nodes, and commands on many of them."""
+
+import argparse
+import json
+import socket
+from typing import Any
+
+from mc import drivers, native
+from mc.config import Config, Node
+from mc.native import Refused
+
+ACTIVE, ARBITRATING, DOWN, UNKNOWN = "active", "arbitrating", "down", "unknown"
+
+
+def state_here(config: Config) -> str:
+    """This node's state, by asking its own daemon and those of the quorum nodes; no file is looked at.
+
+    active: it runs, and so do more than half of the quorum nodes'. arbitrating: it runs, and they do not, or do
+    not answer to this cluster's key.
+    """
+    driver = drivers.of(config)
+    if not driver.answers(config):
+        return DOWN
+    mine = config.here().name
+    quorum = [node.name for node in config.nodes if node.quorum]
+    reached = native.side_by_side(lambda name: name == mine or driver.answers(config, name), quorum)
+    return ACTIVE if sum(reached) > len(quorum) / 2 else ARBITRATING
+
+
+def states(config: Config, nodes: list[Node]) -> list[str]:
+    """The states of nodes; UNKNOWN of those that cannot be reached."""
+    return [rows[0]["state"] if rows else UNKNOWN for rows in ask(config, nodes, "mcgetstate --json")]
+
+
+def ask(config: Config, nodes: list[Node], command: str) -> list[list[dict[str, Any]] | None]:
+    """What each node answers to a command of ours that prints JSON; None of a node that cannot be reached.
+
+    All are tried at the same time, so that those that are off keep nobody waiting for longer than one would.
+    """
+    mine = config.here()
+    there = native.side_by_side(lambda node: node == mine or _has_sshd(node.address), nodes, at_once=len(nodes) or 1)
+
+    def answer(pair: tuple[Node, bool]) -> list[dict[str, Any]] | None:
+        node, reached = pair
+        said = _do(node, command, mine) if reached else None
+        return json.loads(said.out) if said and said.rc == 0 else None
+
+    return native.side_by_side(answer, list(zip(nodes, there, strict=True)))
+
+
+def chosen(config: Config, names: str) -> list[Node]:
+    """The members that NAME,NAME,... means."""
+    return [config.node(name) for name in names.split(",")]
+
+
+def need_all_down(config: Config, what: str) -> None:
+    """Refused when a node's daemon is up."""
+    found = zip(config.nodes, states(config, config.nodes), strict=True)
+    if up := [node.name for node, state in found if state in (ACTIVE, ARBITRATING)]:
+        raise Refused(f"{what} needs all daemons down, and {' '.join(up)} is up; first: mcshutdown -a")
+
+
+def everywhere(config: Config, args: argparse.Namespace, command: str) -> None:
+    """Do a command on many nodes; the quorum nodes go first, as the others ask them."""
+    nodes = chosen(config, args.nodes) if args.nodes else config.nodes
+    mine = config.here()
+    failed: list[str] = []
+    for group in ([n for n in nodes if n.quorum], [n for n in nodes if not n.quorum]):
+        done = native.side_by_side(lambda node: _do(node, command, mine), group)
+        for node, result in zip(group, done, strict=True):
+            if result.rc == 0:
+                print(result.out, end="", flush=True)
+            else:
+                failed.append(f"{node.name}: {result.said}")
+    if failed:
+        raise Refused("\n".join(failed))
+
+
+def _do(node: Node, command: str, mine: Node) -> native.Result:
+    return native.run(command.split()) if node == mine else native.ssh(node.name, command)
+
+
+def _has_sshd(address: str) -> bool:
+    try:
+        socket.create_connection((address, 22), native.CONNECT_S).close()
+    except OSError:
+        return False
+    return True

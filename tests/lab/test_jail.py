@@ -1,0 +1,117 @@
+"""No way out: what root on a node can do to the machine that the lab runs on."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import REPO, Tool
+
+from causeway.folders import cache
+from causeway.hosts import jail
+
+pytestmark = pytest.mark.skipif(jail.version() < 6, reason="this machine's Linux has no Landlock of version 6")
+
+#: Mounts a folder of the machine on a node, and says what can be done there: list, read a file, make one, remove it.
+TRIES = """
+at=/tmp/out; mkdir -p $at; umount $at 2>/dev/null
+mount -t hostfs -o hostfs="$1" none $at || exit 3
+[ -z "$(ls $at 2>/dev/null)" ] || echo listed
+[ -z "$2" ] || { cat "$at/$2" >/dev/null 2>&1 && echo "read $2"; }
+(: >"$at/made by a node") 2>/dev/null && echo made
+ln -s /etc "$at/link by a node" 2>/dev/null && echo linked
+mkfifo "$at/pipe by a node" 2>/dev/null && echo piped
+rm -f "$at/made by a node" 2>/dev/null
+umount $at
+"""
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file beside everything of the lab's."""
+    file = tmp_path / "secret"
+    file.write_text("nobody's business\n")
+    return file
+
+
+def tries(lab: Tool, node: str, place: Path | str, file: str = "") -> list[str]:
+    """What root of a node can do with a folder of the machine, by mounting it."""
+    return lab.on(node, "sh", "-c", TRIES, "sh", str(place), file).splitlines()
+
+
+def own_processes(pid: int) -> Iterator[int]:
+    """A process and all that it has started."""
+    yield pid
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        yield from own_processes(int(child))
+
+
+def about(pid: int) -> dict[str, str]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+@pytest.mark.parametrize("node", ["nsd01", "R00-M0-NC-3"])
+def test_root_on_a_node_reaches_nothing_of_the_machine(lab: Tool, node: str, secret: Path) -> None:
+    state, runs = lab.folder / "state" / "jubl", lab.folder / "runs"
+    assert tries(lab, node, "/", "etc/passwd") == []
+    assert tries(lab, node, Path.home()) == []
+    assert tries(lab, node, secret.parent, "secret") == []
+    assert tries(lab, node, state, "kernel.json") == []  # who starts and ends it is out of its hands
+    assert tries(lab, node, cache(), f"{next(cache().glob('base-*/node.tar')).relative_to(cache())}") == []
+    assert tries(lab, node, "/proc", f"{os.getpid()}/environ") == ["listed"]  # the numbers of processes, no more
+    # to read, for the tool inside is these files; what else is in the checkout is no more than names
+    assert tries(lab, node, REPO, "README.md") == ["listed"]
+    assert tries(lab, node, REPO / "causeway", "errors.py") == ["listed", "read errors.py"]
+    # where results go
+    assert {"listed", "made"} >= set(tries(lab, node, runs)) >= {"made"}
+
+
+def test_neither_dots_nor_links_lead_out(lab: Tool, secret: Path) -> None:
+    runs = lab.folder / "runs"
+    runs.mkdir(exist_ok=True)
+    (runs / "out").symlink_to(secret.parent)  # somebody's; a lab makes none
+    try:
+        for place in (runs / "..", f"{runs}/../../..", runs / "out"):
+            assert tries(lab, "nsd01", place, "secret") == []
+    finally:
+        (runs / "out").unlink()
+
+
+def test_the_launchers_socket_answers_nobody_in_the_lab(lab: Tool) -> None:
+    code = (
+        "import os, socket, subprocess, sys\n"
+        "os.makedirs('/tmp/out', exist_ok=True)\n"
+        "subprocess.run(['mount', '-t', 'hostfs', '-o', 'hostfs=' + sys.argv[1], 'none', '/tmp/out'], check=True)\n"
+        "os.chdir('/tmp/out')\n"
+        "try:\n    socket.socket(socket.AF_UNIX).connect('shell.sock')\nexcept OSError as error:\n    print(error)\n"
+        "os.chdir('/'); subprocess.run(['umount', '/tmp/out'], check=True)"
+    )
+    socket = lab.folder / "state" / "jubl" / "shell.sock"
+    assert socket.is_socket()
+    assert "refused" in lab.on("nsd01", "python3", "-c", code, str(socket.parent))
+
+
+def test_the_kernel_and_each_process_of_it_are_in_the_jail(lab: Tool) -> None:
+    kernel = int((lab.folder / "state" / "jubl" / "pid").read_text())
+    kept = [about(pid) for pid in own_processes(kernel)]
+    assert len(kept) > 100  # one for each address space of the lab
+    most = 2 if os.geteuid() == 0 else 0
+    for process in kept:
+        assert (process["NoNewPrivs"], process["Seccomp"]) == ("1", "2")
+        assert int(process["CapEff"], 16) | int(process["CapBnd" if most else "CapPrm"], 16) == most
+    assert Path(f"/proc/{kernel}/environ").read_bytes().count(b"\0") == 2  # nothing of the user's is in its environment
+
+
+def test_a_lab_leaves_no_memory_file_where_others_see_it(lab: Tool) -> None:
+    assert not list(Path("/dev/shm").glob("causeway-*"))
+    memory = [
+        os.readlink(fd) for fd in Path(f"/proc/{(lab.folder / 'state/jubl/pid').read_text().strip()}/fd").iterdir()
+    ]
+    assert any(path.endswith("(deleted)") and path.startswith("/dev/shm/") for path in memory)
+
+
+def test_doctor_says_how_tight_it_is(lab: Tool) -> None:
+    (row,) = (need for need in json.loads(lab("doctor", "--json").stdout)["needs"]["uml"] if need["what"] == "jail")
+    assert row["found"] and row["detail"].startswith("Landlock ")

@@ -1,0 +1,52 @@
+"""Causeway is for any site: for some that nobody wrote, for one without filesystems and diskless nodes, and for jubl
+under other names and with other numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Played, Tool, shipped
+
+from tests.sites.played import AS_DRAWN, DRAWN_DAILY, UNPROVEN, again, seeds, site_file, wrong
+
+#: What names and numbers of a site went into, when they stood in scenarios: streams, channels, routes and keys. The
+#: whole of both sites is for the night (`make nightly`).
+OF_ALL_KINDS = (
+    "single_stream",
+    "channel_imbalance",
+    "channel_member_down",
+    "route_network_only",
+    "ssh_known_hosts_wildcard",
+    "keys_wrong_cluster",
+)
+
+
+def played(tool: Tool, site: str, *scenarios: str) -> Any:
+    """A run of scenarios on a site; of all that are shipped where none is named."""
+    file = site_file(site, tool.folder)
+    done = tool("run", *scenarios, "--lab", file, "--clock", "virtual", "--seed", "1", "--json", timeout_s=3600)
+    assert done.stdout, f"{done.stderr}\nagain: {again(site, scenarios)}"
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("place", range(DRAWN_DAILY))
+def test_on_a_site_of_the_day_nothing_fails_or_breaks(tmp_path: Path, place: int) -> None:
+    site = f"drawn-{seeds(DRAWN_DAILY)[place]}"
+    print(f"{site}; again: {again(site)}")
+    tool = Tool(tmp_path)
+    found = wrong(played(tool, site, str(AS_DRAWN), *(name for name in shipped() if name not in UNPROVEN)), site)
+    assert not found, "\n".join([*found, f"again: {again(site)}"])
+
+
+def test_small_plays_what_it_can_and_says_what_it_lacks(on_small: Played) -> None:
+    assert wrong(on_small.run, "small") == []
+    verdicts = [scenario["verdict"] for scenario in on_small.run["scenarios"]]
+    assert verdicts.count("pass") >= 10, verdicts
+
+
+@pytest.mark.parametrize("site", ["renamed", "slower"])
+def test_jubl_under_other_names_and_with_other_numbers_plays_as_jubl(tmp_path: Path, site: str) -> None:
+    run = played(Tool(tmp_path), site, str(AS_DRAWN), *OF_ALL_KINDS)
+    verdicts = {scenario["name"]: scenario["verdict"] for scenario in run["scenarios"]}
+    assert verdicts == dict.fromkeys(["as_drawn", *OF_ALL_KINDS], "pass"), "\n".join(wrong(run, site))

@@ -1,0 +1,39 @@
+"""The agent in a lab host: it does the jobs that lie in the shared folder, each in a process of its own."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from causeway.hosts import agent
+from causeway.hosts.mailbox import submit
+
+
+def do(words: list[str]) -> int:
+    """A command line that says what it was told."""
+    os.write(1, f"{' '.join(words)}\n".encode())
+    os.write(2, b"and a complaint\n")
+    return len(words)
+
+
+def test_each_job_gets_its_own_output_and_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent, "SHARE", tmp_path)
+    jobs = [submit(tmp_path, words) for words in (["status", "--json"], ["down"])]
+    (tmp_path / "poweroff").touch()
+    agent.Agent(do).serve()
+    assert [job.rc for job in jobs] == [2, 1]
+    assert [(job.folder / "out").read_text() for job in jobs] == ["status --json\n", "down\n"]
+    assert (jobs[0].folder / "err").read_text() == "and a complaint\n"
+
+
+def test_a_job_that_breaks_the_command_line_ends_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(_: list[str]) -> int:
+        raise RuntimeError("a mistake of ours")
+
+    monkeypatch.setattr(agent, "SHARE", tmp_path)
+    job = submit(tmp_path, ["status"])
+    assert json.loads((job.folder / "request").read_text())["argv"] == ["status"]
+    (tmp_path / "poweroff").touch()
+    agent.Agent(breaks).serve()
+    assert job.rc == 70

@@ -1,0 +1,62 @@
+"""The arithmetic behind every Mbit/s: what nuttcp prints, and the part of it in which all streams transmit."""
+
+import pytest
+
+from causeway.errors import LabBroken
+from causeway.lab.probes.nuttcp import parse, rate_between
+
+#: As nuttcp 6.1.2 prints a stream of a second, told every quarter.
+PRINTED = """\
+nsd01:t:fen:    28.0625 MB /   0.25 sec =  941.4946 Mbps     0 retrans
+nsd01:t:fen:    28.0625 MB /   0.25 sec =  941.6201 Mbps     2 retrans
+nsd01:t:fen:    28.0625 MB /   0.25 sec =  941.5883 Mbps     0 retrans
+nsd01:t:fen:    28.0625 MB /   0.25 sec =  941.5773 Mbps     0 retrans
+nsd01:t:fen:   112.4375 MB /   1.00 sec =  941.3731 Mbps 1 %TX 2 %RX 2 retrans 0.14 msRTT
+"""
+
+
+def test_the_last_line_is_of_the_whole_stream_and_the_others_are_its_intervals() -> None:
+    printed = parse(PRINTED)
+    assert printed.intervals == [(28.0625, 0.25)] * 4
+    assert (printed.megabytes, printed.retransmits) == (112.4375, 2)
+    assert printed.line == "nsd01:t:fen:   112.4375 MB /   1.00 sec =  941.3731 Mbps 1 %TX 2 %RX 2 retrans 0.14 msRTT"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "nuttcp printed ''"),
+        ("nuttcp-t: Info: connect refused\n", "nuttcp printed 'nuttcp-t: Info"),
+        (PRINTED.splitlines()[-1], "nuttcp printed"),  # a whole without intervals
+        (PRINTED.rpartition("nsd01")[0], ""),  # cut off: an interval in the whole's place is read as that
+        (PRINTED.replace(" 2 retrans 0.14", " 0.14"), "did not say what TCP sent again"),
+    ],
+)
+def test_what_is_not_as_nuttcp_prints_it_is_refused_with_its_text(text: str, said: str) -> None:
+    if not said:
+        assert parse(text).megabytes == 28.0625
+        return
+    with pytest.raises(LabBroken, match=said):
+        parse(text)
+
+
+MEBI = 2**20 * 8 / 1e6  # Mbit in one of nuttcp's MB
+
+
+def test_the_rate_is_of_the_intervals_that_lie_wholly_within() -> None:
+    parts = [(10.0, 0.25), (20.0, 0.25), (30.0, 0.25), (40.0, 0.25)]
+    assert rate_between(parts, 0, 0, 1) == pytest.approx(100 * MEBI)
+    assert rate_between(parts, 0, 0.25, 0.75) == pytest.approx(50 * MEBI / 0.5)  # at its very edges
+    assert rate_between(parts, 0, 0.26, 0.99) == pytest.approx(30 * MEBI / 0.25)  # those that are cut do not count
+    assert rate_between(parts, 100.0, 100.5, 101.0) == pytest.approx(70 * MEBI / 0.5)  # from where the stream began
+    assert rate_between([(10.0, 1.0), (2.0, 0.1)], 0, 0, 2) == pytest.approx(12 * MEBI / 1.1)  # intervals differ
+
+
+def test_a_wire_of_a_gigabit_with_packets_of_1500_gives_the_rate_that_the_plan_has() -> None:
+    assert rate_between([(28.0625, 0.25)] * 8, 0, 1, 2) == pytest.approx(941.6, abs=0.1)
+
+
+@pytest.mark.parametrize(("begin_s", "end_s"), [(2, 3), (0, 0.2), (0.3, 0.4), (0.6, 0.4)])
+def test_streams_that_never_transmit_together_have_no_rate(begin_s: float, end_s: float) -> None:
+    with pytest.raises(LabBroken, match="at no time did all streams transmit"):
+        rate_between([(28.0, 0.25)] * 4, 0, begin_s, end_s)

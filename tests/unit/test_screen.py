@@ -1,0 +1,121 @@
+"""What commands print: in 80 columns, and without colours where NO_COLOR asks for that."""
+
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from rich.console import Console
+
+from causeway.cli import screen, tables
+from causeway.cli.app import app, main
+from causeway.folders import REPO, sites
+from tests.unit.test_cli import COSTS
+
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+LONG = "R00-M0-NC-3-with-a-name-as-long-as-names-may-be-and-no-place-to-fold-it"
+MEMBERS = [{"name": f"eth{number}", "up": True} for number in range(12)]
+STATUS: dict[str, Any] = {
+    "lab": "x" * 31,
+    "lab_host": "native",
+    "not_restored": ["boot_order: a thing"],
+    "clock": "virtual",
+    "nodes": [{"name": LONG, "cluster": LONG, "role": LONG, "state": "up"}],
+    "links": [{"a": LONG, "b": LONG, "network": "network", "rate_mbit": [100000, 100000], "mtu": 9216, "up": False}],
+    "channels": [
+        {"node": LONG, "name": "bond0", "peer": LONG, "mode": "802.3ad", "hash_policy": "layer3+4", "members": MEMBERS}
+        | {"negotiated": False}
+    ],
+    "filesystems": [
+        {"name": LONG, "owner": LONG, "servers": [LONG] * 9, "mounted_on": [LONG] * 40, "mount_point": f"/{LONG}"}
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CAUSEWAY_LAB_HOST", raising=False)
+    for name in ("STATE", "RUNS"):
+        monkeypatch.setenv(f"CAUSEWAY_{name}", str(tmp_path / name.lower()))
+
+
+def too_long(text: str, columns: int = 80) -> list[str]:
+    return [line for line in text.splitlines() if len(line) > columns]
+
+
+PRINTED = [["doctor"], ["fault", "list"], *(["run", "--list", "--lab", site] for site in sites())]
+
+
+@pytest.mark.parametrize(
+    "words", [*PRINTED, ["--help"], ["fault", "inject", "--help"], *([c, "--help"] for c in COMMANDS)], ids=" ".join
+)
+def test_what_a_command_prints_fits_80_columns(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    main(words)
+    out, err = capsys.readouterr()
+    assert out and not err
+    assert too_long(out) == []
+
+
+def test_tables_fit_80_columns_and_cut_nothing_off() -> None:
+    console = Console(width=80, record=True, file=open(os.devnull, "w"))
+    for table in (*tables.status(STATUS), tables.bench([COSTS | {"counts": {"io": 288}}] * 4)):
+        console.print(table)
+    said = console.export_text()
+    assert too_long(said) == []
+    assert "…" not in said
+
+
+def test_a_narrower_or_wider_terminal_is_heeded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for columns in (40, 120):
+        monkeypatch.setattr(screen, "out", Console(width=columns, soft_wrap=True, highlight=False))
+        screen.show("word " * 60, indent=4)
+        longest = max(map(len, capsys.readouterr().out.splitlines()))
+        assert columns - 5 <= longest <= columns
+
+
+def test_what_goes_wrong_is_one_line_for_those_who_search_and_folded_on_a_terminal() -> None:
+    assert len(on_terminal(["graph", "no/such/file/" + "with-a-long-name/" * 4]).splitlines()) > 1
+    done = subprocess.run([REPO / "bin/causeway", "graph", "no/" + "long/" * 30], capture_output=True, text=True)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def on_terminal(words: list[str], **env: str) -> str:
+    """What a command shows on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    keep = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS")}
+    child = subprocess.Popen(
+        [REPO / "bin/causeway", *words], stdin=theirs, stdout=theirs, stderr=theirs,
+        env=keep | {"TERM": "xterm-256color", "COLUMNS": "80"} | env,
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    while True:
+        try:
+            said += os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+    child.wait()
+    os.close(ours)
+    return said.decode()
+
+
+#: SGR with a colour: 30 to 49 and 90 to 107, alone or after others; bold and dim are no colours.
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d|10\d)(?:;\d+)*m")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["fault", "list"]], ids=" ".join)
+def test_no_color_is_heeded(words: list[str]) -> None:
+    said = on_terminal(words, NO_COLOR="1")
+    assert said
+    assert not COLOUR.search(said)
+
+
+def test_colours_would_be_found() -> None:
+    assert COLOUR.search(on_terminal(["--help"]))
+    assert COLOUR.search("\x1b[1;31mx") and not COLOUR.search("\x1b[1mx\x1b[0m")
