@@ -124,19 +124,7 @@ def hash_(
     except (Unreachable, Ambiguous) as error:
         raise BadInput(f"{one} {other}: {error}") from None
     if as_json:
-        ends = [
-            {
-                "node": choice.end.node,
-                "name": choice.end.name,
-                "members": choice.end.members,
-                "from": str(choice.sender),
-                "to": str(choice.receiver),
-                "hash_policy": choice.end.hash_policy,
-                "member": choice.by_policy,
-            }
-            for choice in chosen
-        ]
-        print_json({"lab": site.name, "ends": ends})
+        print_json({"lab": site.name, "ends": [choice.as_data() for choice in chosen]})
     elif chosen:
         for table in tables.choices(chosen):
             out.print(table)

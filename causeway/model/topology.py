@@ -113,6 +113,11 @@ class Node(Thing):
     routes: list[Route] = []
     sysctl: Sysctl = {}
 
+    @property
+    def hash_policies(self) -> tuple[str, ...]:
+        """Those that an end of a channel here may have: a switch's, or a host's."""
+        return OVS_POLICIES + CISCO_POLICIES if self.switch else LINUX_POLICIES + AIX_POLICIES
+
 
 class Link(Thing):
     """One cable. `rate_mbit` is its wire's, in place of its network's."""

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
+from typing import Any
 
 from causeway.model.site import Site
-from causeway.model.topology import AIX_POLICIES, CISCO_POLICIES, LINUX_POLICIES, OVS_POLICIES, ChannelEnd
+from causeway.model.topology import ChannelEnd
 from causeway.plan.hashing import member_for
 from causeway.plan.paths import path
 from causeway.plan.streams import frame_of
@@ -35,10 +36,16 @@ class Choice:
     receiver: Party
     by_policy: dict[str, str | None]
 
-
-def policies(site: Site, node: str) -> tuple[str, ...]:
-    """The policies that a channel's end at this node may have: a host's, or a switch's."""
-    return OVS_POLICIES + CISCO_POLICIES if site.nodes[node].switch else LINUX_POLICIES + AIX_POLICIES
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "node": self.end.node,
+            "name": self.end.name,
+            "members": self.end.members,
+            "from": str(self.sender),
+            "to": str(self.receiver),
+            "hash_policy": self.end.hash_policy,
+            "member": self.by_policy,
+        }
 
 
 def choices(site: Site, one: Party, other: Party) -> list[Choice]:
@@ -54,7 +61,7 @@ def _one_way(site: Site, sender: Party, receiver: Party) -> Iterator[Choice]:
         frame = frame_of(site, (sender.address, sender.port), (receiver.address, receiver.port), hop)
         for end in (segment.decided_by for segment in hop.segments):
             if end is not None:
-                able = policies(site, end.node)
+                able = site.nodes[end.node].hash_policies
                 members = {p: None if p == "balance-tcp" else member_for(frame, p, end.members) for p in able}
                 yield Choice(end, sender, receiver, members)
 

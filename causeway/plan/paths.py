@@ -163,6 +163,27 @@ class Ways:
             back = ""
         return (rp_filter == 1 and back != hop.receiver.device) or (rp_filter == 2 and not back)
 
+    def filtered_by(self, node: str, source: IPv4Address, destination: IPv4Address, rp_filter: int) -> str:
+        """The node that drops a packet because it does not like the way by which it came; "" where none does.
+
+        A reverse-path filter asks for the route back to the packet's source. With 1, strict, it must leave by the
+        interface that the packet came in by; with 2, loose, there must be one at all; 0 is no filter.
+        Raises Unreachable as `path` does. Source: RFC 3704; Linux, networking/ip-sysctl.rst, rp_filter.
+        """
+        hops = self.path(node, destination).hops
+        return next((hop.receiver.node for hop in hops if self.filters(hop, source, rp_filter)), "")
+
+    def reaches(self, one: str, other: str, rp_filter: int = 0) -> bool:
+        """Whether two nodes can talk: each finds the address by which daemons know the other.
+
+        `rp_filter` is the reverse-path filter that all nodes have, as `filtered_by` takes it.
+        """
+        a, b = self.site.known_by(one).address, self.site.known_by(other).address
+        try:
+            return not (self.filtered_by(one, a, b, rp_filter) or self.filtered_by(other, b, a, rp_filter))
+        except Unreachable:
+            return False
+
     def _choices_of(self, node: str) -> list[_Choice]:
         """A node's connected networks and routes, the one first that counts most.
 
@@ -267,32 +288,6 @@ class Ways:
 def path(site: Site, source_node: str, destination: IPv4Address) -> Path:
     """One way, as `Ways.path` has it."""
     return Ways(site).path(source_node, destination)
-
-
-def reaches(site: Site, one: str, other: str, rp_filter: int = 0) -> bool:
-    """Whether two nodes can talk: each finds the address by which daemons know the other.
-
-    `rp_filter` is the reverse-path filter that all nodes have, as `filtered_by` takes it.
-    """
-    a, b = site.known_by(one).address, site.known_by(other).address
-    try:
-        return not (filtered_by(site, one, a, b, rp_filter) or filtered_by(site, other, b, a, rp_filter))
-    except Unreachable:
-        return False
-
-
-def filtered_by(site: Site, node: str, source: IPv4Address, destination: IPv4Address, rp_filter: int) -> str:
-    """The node that drops a packet because it does not like the way by which it came; "" where none does.
-
-    A reverse-path filter asks for the route back to the packet's source. With 1, strict, it must leave by the
-    interface that the packet came in by; with 2, loose, there must be one at all; 0 is no filter.
-    Raises Unreachable as `path` does. Source: RFC 3704; Linux, networking/ip-sysctl.rst, rp_filter.
-    """
-    ways = Ways(site)
-    for hop in ways.path(node, destination).hops:
-        if ways.filters(hop, source, rp_filter):
-            return hop.receiver.node
-    return ""
 
 
 def without_routes(site: Site, nodes: Iterable[str], to: Iterable[IPv4Address | IPv4Network | str]) -> Site:

@@ -11,7 +11,8 @@ from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.model.yaml_text import Text
 from causeway.rehearse.commands import apply
-from causeway.rehearse.overlay import Overlay, apply_overlay, read_overlay
+from causeway.rehearse.lacks import Overlay
+from causeway.rehearse.overlay import apply_overlay, read_overlay
 from causeway.rehearse.state import Fails, NotPredicted, State
 
 _YAML = (".yaml", ".yml")

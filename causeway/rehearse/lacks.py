@@ -2,12 +2,14 @@
 
 import base64
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from causeway.model.site import Site
-from causeway.rehearse.overlay import Overlay
 from causeway.render.secrets import Secrets
 from causeway.render.site import render
+
+#: node -> path -> text, of files that a node has in place of rendered ones
+Overlay = Mapping[str, Mapping[str, str]]
 
 
 def lacks(site: Site, overlay: Overlay) -> Iterator[tuple[str, str, list[str]]]:
@@ -19,7 +21,7 @@ def lacks(site: Site, overlay: Overlay) -> Iterator[tuple[str, str, list[str]]]:
         return
     rendered = render(site, Secrets(site))
     for node, files in overlay.items():
-        for path, (what, missing) in _COMPARED.items():
+        for path, (what, missing) in COMPARED.items():
             file = rendered.get(f"nodes/{node}/{path}")
             if path in files and file is not None and (found := missing(file.text, files[path])):
                 yield node, what, found
@@ -79,7 +81,8 @@ def _exports(wanted: str, own: str) -> list[str]:
     return [f"{folder} for {client}" for folder, client in sorted(clients(wanted) - clients(own))]
 
 
-_COMPARED: dict[str, tuple[str, Callable[[str, str], list[str]]]] = {
+#: Files that are not interpreted, but compared with the rendered ones: what less of each means, and what finds it.
+COMPARED: dict[str, tuple[str, Callable[[str, str], list[str]]]] = {
     "etc/hosts": ("names without their address in /etc/hosts", _names),
     "etc/ssh/ssh_known_hosts": ("hosts whose key is not in /etc/ssh/ssh_known_hosts", _known_hosts),
     "root/.ssh/authorized_keys": ("roots who may not log in by key", _authorized),

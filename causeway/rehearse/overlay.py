@@ -5,6 +5,7 @@ from pathlib import Path
 
 from causeway.model.site import Site
 from causeway.rehearse import interfaces
+from causeway.rehearse.lacks import COMPARED, Overlay
 from causeway.rehearse.state import State
 from causeway.render.overlay import check_overlay
 from causeway.render.secrets import Secrets
@@ -13,11 +14,6 @@ from causeway.render.text import Files
 
 _INTERFACES = "etc/network/interfaces"
 _TUNABLES = "etc/sysctl.d/"
-#: Files that are not interpreted, but compared with the rendered ones (causeway.rehearse.lacks).
-COMPARED = ("etc/hosts", "etc/ssh/ssh_known_hosts", "root/.ssh/authorized_keys", "etc/exports")
-
-#: node -> path -> text, of files that a node has in place of rendered ones
-Overlay = Mapping[str, Mapping[str, str]]
 
 
 def read_overlay(site: Site, folder: Path) -> tuple[Overlay, list[str]]:

@@ -65,7 +65,10 @@ def names() -> list[str]:
 
 def load(name: str) -> Scenario:
     """A scenario by its name, or by its file's path. Raises BadInput when there is none."""
-    file = _checked(name)
+    return _loaded(_checked(name))
+
+
+def _loaded(file: Path) -> Scenario:
     spec = importlib.util.spec_from_file_location(f"scenario_{file.stem}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -108,21 +111,21 @@ def load_all(wanted: Iterable[str]) -> list[Scenario]:
 
     This does what stands at a file's top level, which may be a stranger's: it is for the lab host, or for a jail.
     """
-    wanted = list(wanted) or names()
-    check_all(wanted)
-    return [load(name) for name in wanted]
+    return [_loaded(file) for file in check_all(list(wanted) or names())]
 
 
-def check_all(wanted: Iterable[str]) -> None:
-    """BadInput naming every scenario that there is not, or that has not a scenario's form; none of them is run."""
+def check_all(wanted: Iterable[str]) -> list[Path]:
+    """The files of scenarios. BadInput naming each that there is not, or that has not the form; none of them is run."""
+    files: list[Path] = []
     problems: list[str] = []
     for name in wanted:
         try:
-            _checked(name)
+            files.append(_checked(name))
         except BadInput as error:
             problems.append(str(error))
     if problems:
         raise BadInput("\n".join(problems))
+    return files
 
 
 def play(scenario: Scenario, lab: Lab, seed: int, keep_evidence: Callable[[str], object]) -> ScenarioResult:

@@ -10,7 +10,7 @@ from causeway.folders import site_file
 from causeway.model.load import load_site
 from causeway.model.thing import Port
 from causeway.model.topology import AIX_POLICIES, CISCO_POLICIES, LINUX_POLICIES, OVS_POLICIES
-from causeway.plan.choices import Party, choices, find, policies
+from causeway.plan.choices import Party, choices, find
 from causeway.plan.hardware import mac_address
 from causeway.plan.hashing import slb_member
 from causeway.plan.streams import StreamEnds, expect
@@ -29,8 +29,8 @@ def test_a_host_chooses_on_the_way_there_and_its_switch_on_the_way_back() -> Non
         "lark:40000",
     )
     assert (back.end.node, back.end.name, str(back.sender)) == ("basin", "quay1", "lark:40000")
-    assert tuple(there.by_policy) == LINUX_POLICIES + AIX_POLICIES == policies(SITE, "quay1")
-    assert tuple(back.by_policy) == OVS_POLICIES + CISCO_POLICIES == policies(SITE, "basin")
+    assert tuple(there.by_policy) == LINUX_POLICIES + AIX_POLICIES == SITE.nodes["quay1"].hash_policies
+    assert tuple(back.by_policy) == OVS_POLICIES + CISCO_POLICIES == SITE.nodes["basin"].hash_policies
 
 
 def test_the_members_are_those_that_the_plan_has_for_a_stream() -> None:

@@ -18,9 +18,8 @@ from causeway.plan.paths import (
     Hop,
     Segment,
     Unreachable,
-    filtered_by,
+    Ways,
     path,
-    reaches,
     without_member,
     without_routes,
 )
@@ -283,9 +282,10 @@ def test_an_address_is_not_found_in_another_network_of_the_same_prefix() -> None
 def test_a_node_without_its_route_is_reached_by_none_of_the_other_cluster_and_by_all_of_its_own() -> None:
     nodes = [name for name, node in JUBL.nodes.items() if node.cluster]
     lacking = without_routes(JUBL, ["cn01"], ["b"])
-    cut = {other for other in nodes if other != "cn01" and not reaches(lacking, "cn01", other)}
+    ways, left = Ways(JUBL), Ways(lacking)
+    cut = {other for other in nodes if other != "cn01" and not left.reaches("cn01", other)}
     assert cut == {name for name in nodes if JUBL.nodes[name].cluster == "JUBL"}
-    assert all(reaches(JUBL, a, b) for a in nodes for b in nodes if a != b)
+    assert all(ways.reaches(a, b) for a in nodes for b in nodes if a != b)
 
 
 def test_without_the_host_routes_the_way_to_a_servers_f_address_is_through_deisa() -> None:
@@ -304,7 +304,8 @@ def test_a_channel_whose_cable_is_pulled_has_its_other_members_on_both_ends() ->
 
 def pairs_that_cannot_talk(site: Site, rp_filter: int) -> list[str]:
     hosts = [name for name, node in site.nodes.items() if node.interfaces and node.cluster]
-    return [f"{a} > {b}" for a in hosts for b in hosts if a != b and not reaches(site, a, b, rp_filter)]
+    ways = Ways(site)
+    return [f"{a} > {b}" for a in hosts for b in hosts if a != b and not ways.reaches(a, b, rp_filter)]
 
 
 @pytest.mark.parametrize("rp_filter", [0, 1, 2])
@@ -316,20 +317,20 @@ def test_where_the_ways_there_and_back_are_the_same_no_reverse_path_filter_drops
 def test_answers_through_the_router_are_dropped_by_a_strict_filter_only(rp_filter: int, dropping: str) -> None:
     lacking = without_routes(JUBL, ["FEN"], [address("nsd01f")])
     fen, server = address("FEN"), address("nsd01f")
-    assert filtered_by(lacking, "FEN", fen, server, rp_filter) == dropping
-    assert filtered_by(lacking, "nsd01", server, fen, rp_filter) == ""
+    assert Ways(lacking).filtered_by("FEN", fen, server, rp_filter) == dropping
+    assert Ways(lacking).filtered_by("nsd01", server, fen, rp_filter) == ""
     pairs = ["nsd01 > FEN", "FEN > nsd01"] if dropping else []
     assert pairs_that_cannot_talk(lacking, rp_filter) == pairs
 
 
 @pytest.mark.parametrize(("rp_filter", "dropping"), [(0, ""), (1, "FEN"), (2, "FEN")])
 def test_a_source_to_which_there_is_no_route_is_dropped_by_either_filter(rp_filter: int, dropping: str) -> None:
-    assert filtered_by(JUBL, "cn01", address("cn01m"), address("FEN"), rp_filter) == dropping
+    assert Ways(JUBL).filtered_by("cn01", address("cn01m"), address("FEN"), rp_filter) == dropping
 
 
 def test_a_filter_on_a_way_that_there_is_not_is_unreachable_all_the_same() -> None:
     with pytest.raises(Unreachable):
-        filtered_by(JUBL, "FEN", address("FEN"), address("cn01m"), 0)
+        Ways(JUBL).filtered_by("FEN", address("FEN"), address("cn01m"), 0)
 
 
 def test_what_no_other_route_leads_to_takes_the_default_route() -> None:

@@ -12,7 +12,7 @@ from causeway.model.load import load_site
 from causeway.model.rules import check
 from causeway.model.site import Site, build_site
 from causeway.model.topology import LINUX_POLICIES, OVS_POLICIES
-from causeway.plan.paths import reaches
+from causeway.plan.paths import Ways
 from causeway.render.secrets import Secrets
 from causeway.render.site import render
 from tests.sites import draw, played
@@ -80,7 +80,8 @@ def test_in_drawn_sites_all_hosts_reach_each_other(drawn: dict[int, Site]) -> No
     for seed in range(0, SEEDS, 5):
         site = drawn[seed]
         hosts = [name for name, node in site.nodes.items() if node.cluster]
-        lost = [(a, b) for a in hosts for b in hosts if a < b and not reaches(site, a, b)]
+        ways = Ways(site)
+        lost = [(a, b) for a in hosts for b in hosts if a < b and not ways.reaches(a, b)]
         assert lost == [], seed
 
 

@@ -21,13 +21,13 @@ exit 1
 def speaks(lab: Lab, host: ChannelEnd, switch: ChannelEnd, rate: str) -> Change:
     """Both ends of a channel ask for LACP's frames at a rate, slow or fast; they agree anew, which takes seconds."""
     title = f"{host.node}:{host.name} and {switch.node}:{switch.name} speak in {rate} rate"
-    return Change(title, *(tuple(_at_rate(lab, host, switch, r)) for r in (rate, _rate_of(lab, host))))
+    routes = _routes_by(lab, host)
+    return Change(title, *(tuple(_at_rate(host, switch, r, routes)) for r in (rate, _rate_of(lab, host))))
 
 
-def _at_rate(lab: Lab, host: ChannelEnd, switch: ChannelEnd, rate: str) -> Iterator[Step]:
+def _at_rate(host: ChannelEnd, switch: ChannelEnd, rate: str, routes: list[str]) -> Iterator[Step]:
     """A bond takes another rate only when it is down, and the switch must have seen its cables go."""
     links = [host.name, *host.members]
-    routes = _routes_by(lab, host)
     yield _ip(host.node, [f"link set {link} down" for link in links])
     yield Step(switch.node, ("sh", "-c", _NOBODY_LEFT, switch.name))
     yield _ip(host.node, [f"link set {host.name} type bond lacp_rate {rate}"])
@@ -46,7 +46,8 @@ def without_lacp(switch: ChannelEnd) -> Change:
 def round_robin(lab: Lab, host: ChannelEnd) -> Change:
     """A host sends round-robin, which there is only without LACP (bonding.rst, mode)."""
     as_before = f"mode 802.3ad lacp_rate {_rate_of(lab, host)} xmit_hash_policy {host.hash_policy} miimon 100"
-    there, back = (_remade(lab, host, options) for options in ("mode balance-rr", as_before))
+    routes = _routes_by(lab, host)
+    there, back = (_remade(host, options, routes) for options in ("mode balance-rr", as_before))
     return Change(f"{host.node}:{host.name} sends round-robin", (there,), (back,))
 
 
@@ -66,13 +67,13 @@ def _rate_of(lab: Lab, host: ChannelEnd) -> str:
     return next(channel.lacp_rate for channel, end, _ in lab.site.channel_ends() if end == host)
 
 
-def _remade(lab: Lab, host: ChannelEnd, options: str) -> Step:
+def _remade(host: ChannelEnd, options: str, routes: list[str]) -> Step:
     """A bond takes another mode only without members."""
     lines = [f"link set {host.name} down", *(f"link set {device} nomaster" for device in host.members)]
     lines.append(f"link set {host.name} type bond {options}")
     for device in host.members:
         lines += [f"link set {device} down", f"link set {device} master {host.name}"]
-    return _ip(host.node, [*lines, f"link set {host.name} up", *_routes_by(lab, host)])
+    return _ip(host.node, [*lines, f"link set {host.name} up", *routes])
 
 
 def _routes_by(lab: Lab, host: ChannelEnd) -> list[str]:

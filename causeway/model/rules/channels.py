@@ -8,7 +8,7 @@ from causeway.model.rules.cabling import agree
 from causeway.model.rules.places import ChannelPlace
 from causeway.model.site import Site
 from causeway.model.thing import Port
-from causeway.model.topology import AIX_POLICIES, CISCO_POLICIES, INCOMPUTABLE_POLICIES, LINUX_POLICIES, OVS_POLICIES
+from causeway.model.topology import CISCO_POLICIES, INCOMPUTABLE_POLICIES, OVS_POLICIES
 
 
 def channels(site: Site) -> Iterator[Finding]:
@@ -56,7 +56,7 @@ def _end(site: Site, place: ChannelPlace, side: int) -> Iterator[Finding]:
     if place.pool and side == 1 and node.switch is None:
         return  # the pool says so
     kind = "a switch" if node.switch else "a host"
-    policies = OVS_POLICIES + CISCO_POLICIES if node.switch else LINUX_POLICIES + AIX_POLICIES
+    policies = node.hash_policies
     if end.hash_policy in INCOMPUTABLE_POLICIES and not node.switch:
         what = f"nobody can compute which member {end.hash_policy!r} takes"
         yield Finding(place.of(side, "hash_policy"), what, f"use one of {', '.join(policies)}")

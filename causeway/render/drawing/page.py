@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from causeway.model.site import Site
-from causeway.plan.paths import Ambiguous, Path, Unreachable, path
+from causeway.plan.paths import Ambiguous, Path, Unreachable, Ways
 from causeway.render.drawing.parts import Parts
 from causeway.render.drawing.svg import inline
 from causeway.render.text import fill
@@ -21,18 +21,18 @@ def ways(site: Site) -> dict[str, dict[str, Any]]:
 
     The way is that to the address by which daemons know the box's first node; `why` says why there is none.
     """
-    parts = Parts(site)
+    parts, every = Parts(site), Ways(site)
     found: dict[str, dict[str, Any]] = {name: {} for name in parts.boxes}
     for start, here in parts.boxes.items():
         for stop, there in parts.boxes.items():
             if start != stop:
-                found[start][stop] = _way(site, parts, here.nodes[0], there.nodes[0])
+                found[start][stop] = _way(every, parts, here.nodes[0], there.nodes[0])
     return found
 
 
-def _way(site: Site, parts: Parts, start: str, stop: str) -> dict[str, Any]:
+def _way(every: Ways, parts: Parts, start: str, stop: str) -> dict[str, Any]:
     try:
-        way = path(site, start, site.known_by(stop).address)
+        way = every.path(start, every.site.known_by(stop).address)
     except (Unreachable, Ambiguous, LookupError) as error:
         return {"why": str(error.args[0])}
     cables = [segment.cables[0] for hop in way.hops for segment in hop.segments]

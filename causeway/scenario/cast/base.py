@@ -1,13 +1,14 @@
 """Who is there, and how an answer is given or refused."""
 
 from collections.abc import Callable, Collection
+from functools import cached_property
 from ipaddress import IPv4Address
 from typing import TypeVar
 
 from causeway.errors import Unsupported
 from causeway.model.site import Site
 from causeway.model.thing import Port
-from causeway.plan.paths import Ambiguous, Path, Unreachable, path, reaches
+from causeway.plan.paths import Ambiguous, Path, Unreachable, Ways
 
 T = TypeVar("T")
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -91,11 +92,17 @@ class Asking:
         return [host for host in self._hosts() if host != node and self.site.nodes[host].cluster == cluster]
 
     def _talk(self, one: str, other: str) -> bool:
-        return reached(self.site, one, other) and reached(self.site, other, one)
+        return reached(self._ways, one, other) and reached(self._ways, other, one)
 
-    def _way(self, source: str, target: str, site: Site | None = None) -> Path | None:
+    @cached_property
+    def _ways(self) -> Ways:
+        """The site's, as it is."""
+        return Ways(self.site)
+
+    def _way(self, source: str, target: str, ways: Ways | None = None) -> Path | None:
+        """A packet's way between two nodes, as the site is or by other ways; None where there is none to compute."""
         try:
-            return path(site or self.site, source, self.site.known_by(target).address)
+            return (ways or self._ways).path(source, self.site.known_by(target).address)
         except (Unreachable, Ambiguous):
             return None
 
@@ -108,10 +115,10 @@ class Asking:
         return [Port(host, d) for d, leg in self.site.nodes[host].interfaces.items() if leg.network == network]
 
 
-def reached(site: Site, one: str, other: str) -> bool:
+def reached(ways: Ways, one: str, other: str) -> bool:
     """As the plan's; where it cannot be computed they count as who do not."""
     try:
-        return reaches(site, one, other)
+        return ways.reaches(one, other)
     except Ambiguous:
         return False
 

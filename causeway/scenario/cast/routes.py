@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
 from causeway.model.topology import Route
-from causeway.plan.paths import Ambiguous, Hop, Unreachable, by_network, path, without_routes
+from causeway.plan.paths import Ambiguous, Hop, Unreachable, Ways, by_network, without_routes
 from causeway.scenario.cast.base import Asking, reached, several
 
 
@@ -75,9 +75,9 @@ class AskRoutes(Asking):
         for name in self._hosts():
             for route in self.site.nodes[name].routes:
                 if isinstance(route.to, str) and route.to in self.site.topology.networks:
-                    lacking = without_routes(self.site, [name], [route.to])
+                    lacking = Ways(without_routes(self.site, [name], [route.to]))
                     others = [h for h in self._hosts() if h != name]
-                    if any(reached(self.site, h, name) and not reached(lacking, h, name) for h in others):
+                    if any(reached(self._ways, h, name) and not reached(lacking, h, name) for h in others):
                         self._give([name])
                         return WayBack(name, route.to)
         raise self._lacks("host that answers others by a static route to their network")
@@ -95,10 +95,10 @@ class AskRoutes(Asking):
     def _detours_of(self, client: str) -> Iterator[Detour]:
         for route in self.site.nodes[client].routes:
             if isinstance(route.to, IPv4Address) and (server := self._known_by(route)):
-                lacking = without_routes(self.site, [client], [route.to])
+                lacking = Ways(without_routes(self.site, [client], [route.to]))
                 direct = self._way(client, server)
                 try:
-                    longer = path(lacking, client, route.to).hops
+                    longer = lacking.path(client, route.to).hops
                 except (Unreachable, Ambiguous):
                     continue
                 if direct and len(direct.hops) == 1 and len(longer) > 1 and reached(lacking, client, server):
@@ -129,10 +129,10 @@ class AskRoutes(Asking):
 
     def _detoured(self, host: str, filesystem: str, other: str) -> tuple[Hop, Hop] | None:
         """The first hops to the first two servers, if all of them could begin in another network, and do not."""
-        changed = by_network(self.site, host, other)
+        changed = Ways(by_network(self.site, host, other))
         found = []
         for server in self.site.servers(filesystem):
-            usual, instead = (self._way(host, server, site) for site in (self.site, changed))
+            usual, instead = (self._way(host, server, ways) for ways in (self._ways, changed))
             if not usual or not instead or len(usual.hops) < 2 or self._serves(host):
                 return None
             if usual.hops[0].network == other or instead.hops[0].network != other:

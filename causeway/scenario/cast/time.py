@@ -6,7 +6,7 @@ from ipaddress import IPv4Address
 
 from causeway.model.site import Site
 from causeway.model.topology import Interface, Route
-from causeway.plan.paths import Ambiguous, Unreachable, path, without_routes
+from causeway.plan.paths import Ambiguous, Unreachable, Ways, without_routes
 from causeway.scenario.cast.base import Asking
 
 
@@ -65,7 +65,7 @@ class AskTime(Asking):
         for host, leg in self._untimed():
             if not self._has_route(node, leg.address):
                 for gateway in self._gateways(node, host):
-                    if self._answered(node, host, leg.address, self._with_route(node, leg.address, gateway)):
+                    if self._answered(node, host, leg.address, Ways(self._with_route(node, leg.address, gateway))):
                         yield from self._with_near(node, host, leg, gateway)
 
     def _needed(self, node: str) -> Iterator[AwayTime]:
@@ -108,11 +108,12 @@ class AskTime(Asking):
         routes = [*about.routes, Route(to=to, via=[gateway])]
         return replace(self.site, nodes=self.site.nodes | {node: about.model_copy(update={"routes": routes})})
 
-    def _answered(self, node: str, host: str, address: IPv4Address, site: Site | None = None) -> bool:
+    def _answered(self, node: str, host: str, address: IPv4Address, ways: Ways | None = None) -> bool:
         """Whether a packet from a node to an address of a host, and its answer, arrive."""
-        site = site or self.site
+        ways = ways or self._ways
         try:
-            there = path(site, node, address).hops
-            return bool(there and path(site, host, site.nodes[node].interfaces[there[0].sender.device].address).hops)
+            there = ways.path(node, address).hops
+            mine = self.site.nodes[node].interfaces
+            return bool(there and ways.path(host, mine[there[0].sender.device].address).hops)
         except (Unreachable, Ambiguous):
             return False

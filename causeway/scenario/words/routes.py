@@ -9,7 +9,7 @@ from causeway.lab.changes.change import Change, Step
 from causeway.lab.probes.counters import difference, kernel_counters, sent_bytes
 from causeway.lab.probes.reach import matrix
 from causeway.model.site import Site
-from causeway.plan.paths import Unreachable, filtered_by, path, reaches
+from causeway.plan.paths import Unreachable, Ways, path
 from causeway.process import run
 from causeway.scenario.stage import Stage
 
@@ -29,8 +29,9 @@ def cut(stage: Stage, nodes: Sequence[str]) -> list[str]:
 
 def computed_cut(site: Site, nodes: Sequence[str], rp_filter: int = 0) -> list[str]:
     """The pairs that must not reach each other, by the site's routes and a reverse-path filter on all nodes."""
+    ways = Ways(site)
     pairs = ((one, other) for one in nodes for other in nodes if one != other)
-    return sorted(f"{one} > {other}" for one, other in pairs if not reaches(site, one, other, rp_filter))
+    return sorted(f"{one} > {other}" for one, other in pairs if not ways.reaches(one, other, rp_filter))
 
 
 # Ways
@@ -97,10 +98,11 @@ def computed_dropping(
     site: Site, sender: str, source: IPv4Address, receiver: str, target: IPv4Address, rp_filter: int
 ) -> str:
     """Whose reverse-path filter drops a packet to an address of a receiver, or else its answer; "" where nobody's."""
-    if there := filtered_by(site, sender, source, target, rp_filter):
+    ways = Ways(site)
+    if there := ways.filtered_by(sender, source, target, rp_filter):
         return there
     try:
-        return filtered_by(site, receiver, target, source, rp_filter)
+        return ways.filtered_by(receiver, target, source, rp_filter)
     except Unreachable:
         return ""
 

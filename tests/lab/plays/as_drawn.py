@@ -17,7 +17,7 @@ from causeway.lab.probes.reach import matrix
 from causeway.lab.status import status
 from causeway.model.site import Site
 from causeway.model.thing import Port
-from causeway.plan.paths import Unreachable, path, reaches, without_member
+from causeway.plan.paths import Unreachable, Ways, path, without_member
 from causeway.plan.streams import StreamEnds, expect
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.streams import SOURCE_PORTS
@@ -36,8 +36,8 @@ def play(stage: Stage) -> None:
 
     def differing(as_computed: Site) -> list[str]:
         """The pairs that reach each other and should not, or the other way round."""
-        due = {(one, other): reaches(as_computed, one, other) for one in hosts for other in hosts if one != other}
-        return [f"{one} > {other}" for (one, other), seen in matrix(lab, hosts).items() if seen != due[one, other]]
+        ways = Ways(as_computed)
+        return [f"{a} > {b}" for (a, b), seen in matrix(lab, hosts).items() if seen != ways.reaches(a, b)]
 
     with stage.healthy("every node, cable and channel is up, and filesystems are mounted where they should be"):
         stage.same("not up", [], list(_down(now, off)))
