@@ -55,9 +55,16 @@ class Stage:
         #: What could not be undone, and why: the lab is not what it was.
         self.not_restored: list[str] = []
         self._made: list[Made] = []
+        self._taken: set[int] = set()
         self._phase: Phase | None = None
         self._notes: list[str] = []
         transcript.take_typed()  # before the first step there was another scenario
+
+    def untaken(self, ports: Sequence[int], n: int) -> list[int]:
+        """n ports, drawn from those that this was never asked for: one rests for a minute after use (TIME_WAIT)."""
+        drawn = self.random.sample([port for port in ports if port not in self._taken], n)
+        self._taken |= set(drawn)
+        return drawn
 
     # Phases
 

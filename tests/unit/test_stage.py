@@ -33,6 +33,13 @@ def file(path: Path) -> Change:
 FAILS = Change("it cannot be undone", (), (Step("SN", ("false",)),))
 
 
+def test_no_port_is_drawn_twice_and_who_asks_for_too_many_is_told(stage: Stage) -> None:
+    drawn = [port for _ in range(5) for port in stage.untaken(range(6000, 6020), 4)]
+    assert sorted(drawn) == list(range(6000, 6020))
+    with pytest.raises(ValueError):
+        stage.untaken(range(6000, 6020), 1)
+
+
 # Phases
 
 

@@ -80,7 +80,7 @@ def unopened(stage: Stage, channel: Channel, peers: Sequence[str], silent: str) 
     site, own = stage.site, stage.site.address(channel.node, channel.network)
     tries, lost = {}, []
     for peer in peers:
-        for port in stage.random.sample(SOURCE_PORTS, _TRIES):
+        for port in stage.untaken(SOURCE_PORTS, _TRIES):
             label, target = f"{port} > {peer}", site.address(peer, channel.network)
             tries[label] = ((own, port), target)
             planned = expect(site, [StreamEnds(label, channel.node, (own, port), (target, SSH_PORT))])
