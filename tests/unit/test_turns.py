@@ -12,6 +12,7 @@ from causeway.plan.fabrics import fabric
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.paths import at_rate
 from causeway.plan.turns import late_mbit, ring_mbit
+from causeway.scenario.words.turns import RING, ring_seen_mbit
 
 XE = load_site(Path(__file__).parents[2] / "topologies/xe/site.yaml")
 FABRIC = fabric(XE, "ib", [name for name, node in XE.nodes.items() if node.cluster])
@@ -68,3 +69,9 @@ def test_ping_pong_has_from_half_of_the_cable_to_all_that_one_pair_has() -> None
     assert [round(late_mbit(HOST, DDR / 2, d), 1) for d in (0, 0.5, 1)] == [742.5, 898.9, 1138.5]
     mean = sum(late_mbit(SDR, SDR / 2, d / 1000) for d in range(1000)) / 1000
     assert round(mean / SDR, 2) == 0.69
+
+
+def test_a_ring_is_as_fast_as_its_slowest_node_however_far_others_are_ahead() -> None:
+    slowest = [1.0, 1.5, 2.0]
+    assert ring_seen_mbit(0.5, [slowest, [0.6, 0.8, 1.9]]) == pytest.approx(2 * 3 * RING * 8 / 1e6 / 1.5)
+    assert ring_seen_mbit(0.5, [slowest, slowest]) == ring_seen_mbit(0.5, [slowest, [0.9, 1.4, 1.5]])
