@@ -1,7 +1,7 @@
 """Streams, for scenarios: drawn from the run's seed, measured, and put beside what was computed."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -32,8 +32,9 @@ _DRAWS = 400
 #: Seconds on the lab's clock that streams transmit: nuttcp tells what it carried in steps of 64 KiB, which
 #: must be well below 0.1 % of the slowest stream's data.
 SECONDS = 8.0
-#: What a stream must carry for its flow to tell its member, in bytes: more than any control traffic.
-_TELLING = 1_000_000
+#: Seconds between two looks at a switch's flows, and what a stream must have carried in that time for them to tell its
+#: member, in bytes: more than any control traffic.
+_LOOK_S, _TELLING = 0.5, 300_000
 RATE_TOLERANCE = 0.01
 RATE_WHY = "start and end of streams are not at the very same moment, and TCP probes for its share"
 #: A lone stream on a shaped link has nothing to lose.
@@ -203,9 +204,8 @@ def measure_streams(
     """
     lab = stage.lab
     before = sent_bytes(lab, channel.node, channel.members)
-    flows = forwarded(lab, _switch_first(stage, channel)[0].node)
     with transmitting(stage, streams) as running:
-        observed = _members_seen(stage, channel, streams, flows)
+        observed = _members_seen(stage, channel, streams)
         measured = {m.stream.label: m for m in running.results()}
     sent = difference(before, sent_bytes(lab, channel.node, channel.members))
     ends = [StreamEnds(label, m.stream.sender, m.source, m.destination) for label, m in measured.items()]
@@ -220,10 +220,12 @@ def _switch_first(stage: Stage, channel: ChannelEnd) -> tuple[ChannelEnd, Channe
     return (channel, other) if stage.site.nodes[channel.node].switch else (other, channel)
 
 
-def _members_seen(
-    stage: Stage, channel: ChannelEnd, streams: Sequence[Stream], earlier: Mapping[tuple[str, str], int]
-) -> dict[str, str]:
-    """stream -> member of this end, from the switch's flows. Needs one stream a peer, else gives {}."""
+def _members_seen(stage: Stage, channel: ChannelEnd, streams: Sequence[Stream]) -> dict[str, str]:
+    """stream -> member of this end, from the switch's flows. Needs one stream a peer, else gives {}.
+
+    A flow that has just been made, changed or forgotten counts otherwise than from 0 on, so that twice in a row the
+    same member, and it alone, must have carried more.
+    """
     site = stage.site
     peers = {s.label: s.server for s in streams}
     if len(set(peers.values())) < len(streams):
@@ -231,22 +233,40 @@ def _members_seen(
     mine, theirs = _switch_first(stage, channel)
     own = dict(zip(mine.members, channel.members, strict=True))  # the switch's port -> this end's member
     plugged = [(p.node, q.device) for c in site.cables for p, q in (c.ends, c.ends[::-1]) if q.node == mine.node]
-    seen: dict[str, str] = {}
+    pairs = {
+        (label, member): [
+            (port, device) if mine is channel else (device, port) for node, port in plugged if node == peer
+        ]
+        for label, peer in peers.items()
+        for device, member in own.items()
+    }
+    before, last, seen = forwarded(stage.lab, mine.node), dict[str, str](), dict[str, str]()
 
     def missing() -> str:
-        flows = forwarded(stage.lab, mine.node)
-        for label, peer in peers.items():
-            for port in (device for node, device in plugged if node == peer):
-                for device, member in own.items():
-                    pair = (port, device) if mine is channel else (device, port)
-                    before = earlier.get(pair, 0)
-                    # a flow that was idle for 10 s is gone from the datapath, and counts from 0 again
-                    if flows[pair] - (before if flows[pair] >= before else 0) > _TELLING:
-                        seen[label] = member
+        nonlocal before, last
+        now = forwarded(stage.lab, mine.node)
+        found = carriers(now - before, pairs)
+        seen.update(found.items() & last.items())
+        before, last = now, found
         return ", ".join(label for label in peers if label not in seen)
 
-    until(f"{mine.node} has a flow for every stream of {theirs.node}", missing, deadline_s=SECONDS / 2, poll_s=0.5)
+    what = f"{mine.node} has a flow for every stream of {theirs.node}"
+    until(what, missing, deadline_s=SECONDS / 2, poll_s=_LOOK_S)
     return seen
+
+
+def carriers(
+    more: Mapping[tuple[str, str], int], pairs: Mapping[tuple[str, str], Iterable[tuple[str, str]]]
+) -> dict[str, str]:
+    """stream -> the member that alone has carried enough between two looks; without those that none or several have.
+
+    more: bytes by a switch's ports in and out; pairs: for each stream and member the ports that the stream would take.
+    """
+    found: dict[str, list[str]] = {}
+    for (label, member), ports in pairs.items():
+        if sum(more.get(pair, 0) for pair in ports) > _TELLING:
+            found.setdefault(label, []).append(member)
+    return {label: members[0] for label, members in found.items() if len(members) == 1}
 
 
 def come_elsewhere(stage: Stage, written: Outcome, members: Mapping[str, str], server: ChannelEnd) -> int:
