@@ -1,0 +1,196 @@
+"""A node as it describes itself: adapters, addresses, channels, routes, names, time, keys and tunables."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
+from typing import Any
+
+from causeway.collect.bonds import Bond, linux_bond, natural
+from causeway.collect.openvswitch import Bridge, bridges
+from causeway.collect.output import Output, Unreadable
+
+#: Kinds of devices that are no cable's end, and no part of a site: what they carry goes by other devices.
+_INSIDE = {"bridge", "dummy", "tun", "gre", "ipip", "sit", "vxlan", "wireguard", "ifb", "vrf", "macvlan", "ipvlan"}
+#: Sections that every node has.
+_NEEDED = ("hostname", "ip-address", "ip-route")
+
+
+@dataclass(frozen=True)
+class Device:
+    """An adapter, a bond or a bridge. `sends_mbit` is what may leave by it, None where the node does not know."""
+
+    name: str
+    mac: str
+    mtu: int
+    kind: str
+    master: str | None
+    addresses: tuple[IPv4Interface, ...]
+    sends_mbit: int | None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """All of a node that a site's file has a place for, and what tells who its neighbours are.
+
+    `hosts` are its names for addresses, `trusts` the hashes of keys that root may log in by, `tunables` those that are
+    set or not what the kernel begins with. `neighbours` are, by device, what LLDP says: the other's name and port.
+    """
+
+    name: str
+    file: Path
+    devices: Mapping[str, Device]
+    bonds: Mapping[str, Bond]
+    bridges: tuple[Bridge, ...]
+    routes: tuple[Mapping[str, Any], ...]
+    rules: int
+    forwards: bool
+    hosts: Mapping[IPv4Address, list[str]]
+    name_servers: tuple[str, ...]
+    domain: str | None
+    time_servers: tuple[str, ...]
+    trusts: frozenset[str]
+    tunables: Mapping[str, str]
+    neighbours: Mapping[str, tuple[str, str]]
+    mounts: tuple[str, ...]
+
+    @property
+    def legs(self) -> dict[str, Device]:
+        """The devices with an address that other nodes could reach."""
+        return {name: device for name, device in self.devices.items() if device.addresses and _is_outside(self, device)}
+
+
+def _is_outside(machine: Machine, device: Device) -> bool:
+    return device.kind not in _INSIDE or any(device.name == bridge.name for bridge in machine.bridges)
+
+
+def machine(output: Output) -> Machine:
+    """Raises Unreadable where an output lacks what every node has, or it is of another form."""
+    if lacking := [name for name in _NEEDED if not output.lines(name)]:
+        raise Unreadable(f"it has no {', '.join(lacking)}; collect as root, with an iproute2 that knows ip -j")
+    try:
+        return _machine(output)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Unreadable(f"it has not the form of collect.sh's output ({error!r}); collect it again") from None
+
+
+def _machine(output: Output) -> Machine:
+    tunables = dict(line.split(" = ", 1) for line in output.lines("sysctl") if " = " in line)
+    configured = {key.replace("/", ".") for key in output.lines("sysctl-set")}
+    found = {key.replace("/", "."): value.strip() for key, value in tunables.items()}
+    resolv = [line.split() for line in output.lines("resolv.conf") if line.strip()]
+    time = [line.split() for name in ("chrony.conf", "ntp.conf") for line in output.lines(name)]
+    search = [words[1] for words in resolv if words[0] in ("search", "domain") and len(words) > 1]
+    return Machine(
+        name=output.lines("hostname")[0].strip().split(".")[0],
+        file=output.file,
+        devices=_devices(output),
+        bonds={name: linux_bond(name, lines) for name, lines in output.named("bonding").items()},
+        bridges=tuple(bridges(output)),
+        routes=tuple(route for route in output.json("ip-route") if _is_static(route)),
+        rules=len([rule for rule in output.json("ip-rule") or [] if rule.get("priority") not in (0, 32766, 32767)]),
+        forwards=found.pop("net.ipv4.ip_forward", "0") == "1",
+        hosts=_hosts(output.lines("hosts")),
+        name_servers=tuple(words[1] for words in resolv if words[0] == "nameserver" and len(words) > 1),
+        domain=search[-1].rstrip(".") if search else None,
+        time_servers=tuple(words[1] for words in time if len(words) > 1 and words[0] in ("server", "pool", "peer")),
+        trusts=frozenset(word for line in output.lines("authorized_keys") for word in line.split() if "hash:" in word),
+        tunables={key: value for key, value in found.items() if key in configured or value != DEFAULTS.get(key, value)},
+        neighbours=_neighbours(output.json("lldp")),
+        mounts=tuple(line for line in output.lines("mounts") if _is_from_others(line)),
+    )
+
+
+#: What Linux begins with, where that does not depend on the machine (Documentation/networking/ip-sysctl.rst,
+#: Documentation/admin-guide/sysctl/net.rst).
+DEFAULTS = {
+    "net.core.rmem_max": "212992",
+    "net.core.wmem_max": "212992",
+    "net.core.rmem_default": "212992",
+    "net.core.wmem_default": "212992",
+    "net.core.netdev_max_backlog": "1000",
+    "net.core.somaxconn": "4096",
+    "net.ipv4.conf.all.rp_filter": "0",
+    "net.ipv4.conf.all.arp_ignore": "0",
+    "net.ipv4.conf.all.arp_announce": "0",
+    "net.ipv4.conf.all.arp_filter": "0",
+    "net.ipv4.tcp_slow_start_after_idle": "1",
+    "net.ipv4.tcp_timestamps": "1",
+    "net.ipv4.tcp_sack": "1",
+    "net.ipv4.tcp_window_scaling": "1",
+    "net.ipv4.tcp_mtu_probing": "0",
+    "net.ipv4.tcp_no_metrics_save": "0",
+    "net.ipv4.tcp_congestion_control": "cubic",
+    "net.ipv4.fib_multipath_hash_policy": "0",
+}
+
+
+def _devices(output: Output) -> dict[str, Device]:
+    speeds = {name: int(mbit) for name, mbit in (line.split() for line in output.lines("speed"))}
+    for name, lines in output.named("ethtool").items():
+        if said := re.search(r"Speed: (\d+)Mb/s", "\n".join(lines)):
+            speeds[name] = int(said[1])
+    shaped = {
+        str(queue["dev"]): round(queue["options"]["rate"] * 8 / 1e6)
+        for queue in output.json("tc-qdisc") or []
+        if queue.get("kind") == "tbf" and queue.get("root")
+    }
+    found = {}
+    for entry in output.json("ip-address"):
+        if entry.get("link_type") == "loopback" or "ifname" not in entry:
+            continue
+        name = str(entry["ifname"])
+        rates = [rate for rate in (speeds.get(name), shaped.get(name)) if rate]
+        addresses = [
+            IPv4Interface(f"{own['local']}/{own['prefixlen']}")
+            for own in entry.get("addr_info", [])
+            if own.get("family") == "inet" and own.get("scope") == "global"
+        ]
+        kind = str(entry.get("linkinfo", {}).get("info_kind", ""))
+        mac, master = str(entry.get("address", "")).lower(), entry.get("master")
+        found[name] = Device(name, mac, int(entry["mtu"]), kind, master, tuple(addresses), min(rates, default=None))
+    return dict(sorted(found.items(), key=lambda item: natural(item[0])))
+
+
+def _is_static(route: Mapping[str, Any]) -> bool:
+    """Whether somebody has set a route: the kernel's own follow from addresses."""
+    return route.get("protocol") != "kernel" and route.get("table") != "local" and "dst" in route
+
+
+def _hosts(lines: list[str]) -> dict[IPv4Address, list[str]]:
+    """Short names by address, in the order of the file."""
+    found: dict[IPv4Address, list[str]] = {}
+    for line in lines:
+        first, *names = line.split("#")[0].split() or [""]
+        try:
+            address = IPv4Address(first)
+        except ValueError:
+            continue
+        if not address.is_loopback:
+            short = [name for name in names if "." not in name] or [name.split(".")[0] for name in names]
+            known = found.setdefault(address, [])
+            known += [name for name in dict.fromkeys(short) if name not in known]
+    return found
+
+
+def _neighbours(lldp: Any) -> dict[str, tuple[str, str]]:
+    """Device -> the other's name and port, by `lldpctl -f json`, which has one of a thing as it is and several as a list."""
+    interfaces = (lldp or {}).get("lldp", {}).get("interface", [])
+    found = {}
+    for entry in interfaces if isinstance(interfaces, list) else [interfaces]:
+        for device, about in entry.items():
+            chassis, port = about.get("chassis", {}), about.get("port", {})
+            names = [name for name in chassis if name != "id"]
+            identity = port.get("id", {})
+            if names and identity:
+                label = port.get("descr") if identity.get("type") == "mac" else identity.get("value")
+                found[device] = names[0].split(".")[0], str(label)
+    return found
+
+
+def _is_from_others(line: str) -> bool:
+    """Whether a mounted filesystem comes over the network."""
+    words = line.split()
+    kinds = ("nfs", "cifs", "fuse.glusterfs", "lustre", "gpfs", "ceph", "beegfs", "fuse.sshfs")
+    return len(words) > 2 and words[2].startswith(kinds)
