@@ -19,13 +19,16 @@ _NEEDED = ("hostname", "ip-address", "ip-route")
 
 @dataclass(frozen=True)
 class Device:
-    """An adapter, a bond or a bridge. `sends_mbit` is what may leave by it, None where the node does not know."""
+    """An adapter, a bond or a bridge. `sends_mbit` is what may leave by it, None where the node does not know.
+
+    `under` is the device that a VLAN's is on.
+    """
 
     name: str
     mac: str
     mtu: int
     kind: str
-    master: str | None
+    under: str | None
     addresses: tuple[IPv4Interface, ...]
     sends_mbit: int | None
 
@@ -34,7 +37,7 @@ class Device:
 class Machine:
     """All of a node that a site's file has a place for, and what tells who its neighbours are.
 
-    `hosts` are its names for addresses, `trusts` the hashes of keys that root may log in by, `tunables` those that are
+    `hosts` are its names for addresses, `trusts` the hash of the keys that root may log in by, `tunables` those that are
     set or not what the kernel begins with. `neighbours` are, by device, what LLDP says: the other's name and port.
     """
 
@@ -50,7 +53,7 @@ class Machine:
     name_servers: tuple[str, ...]
     domain: str | None
     time_servers: tuple[str, ...]
-    trusts: frozenset[str]
+    trusts: str
     tunables: Mapping[str, str]
     neighbours: Mapping[str, tuple[str, str]]
     mounts: tuple[str, ...]
@@ -76,9 +79,8 @@ def machine(output: Output) -> Machine:
 
 
 def _machine(output: Output) -> Machine:
-    tunables = dict(line.split(" = ", 1) for line in output.lines("sysctl") if " = " in line)
-    configured = {key.replace("/", ".") for key in output.lines("sysctl-set")}
-    found = {key.replace("/", "."): value.strip() for key, value in tunables.items()}
+    configured, now = _settings(output.lines("sysctl-set"), "="), _settings(output.lines("sysctl"), ":")
+    found = configured | now  # a container does not show what is the kernel's, for all
     resolv = [line.split() for line in output.lines("resolv.conf") if line.strip()]
     time = [line.split() for name in ("chrony.conf", "ntp.conf") for line in output.lines(name)]
     search = [words[1] for words in resolv if words[0] in ("search", "domain") and len(words) > 1]
@@ -95,7 +97,7 @@ def _machine(output: Output) -> Machine:
         name_servers=tuple(words[1] for words in resolv if words[0] == "nameserver" and len(words) > 1),
         domain=search[-1].rstrip(".") if search else None,
         time_servers=tuple(words[1] for words in time if len(words) > 1 and words[0] in ("server", "pool", "peer")),
-        trusts=frozenset(word for line in output.lines("authorized_keys") for word in line.split() if "hash:" in word),
+        trusts=next((line for line in output.lines("authorized_keys") if line.startswith("sha256 ")), ""),
         tunables={key: value for key, value in found.items() if key in configured or value != DEFAULTS.get(key, value)},
         neighbours=_neighbours(output.json("lldp")),
         mounts=tuple(line for line in output.lines("mounts") if _is_from_others(line)),
@@ -126,6 +128,12 @@ DEFAULTS = {
 }
 
 
+def _settings(lines: list[str], sign: str) -> dict[str, str]:
+    """Tunables by name, each with its value after a sign; blanks between numbers are one."""
+    pairs = (line.removeprefix("/proc/sys/").partition(sign) for line in lines)
+    return {key.strip().replace("/", "."): " ".join(value.split()) for key, found, value in pairs if found}
+
+
 def _devices(output: Output) -> dict[str, Device]:
     speeds = {name: int(mbit) for name, mbit in (line.split() for line in output.lines("speed"))}
     for name, lines in output.named("ethtool").items():
@@ -148,8 +156,8 @@ def _devices(output: Output) -> dict[str, Device]:
             if own.get("family") == "inet" and own.get("scope") == "global"
         ]
         kind = str(entry.get("linkinfo", {}).get("info_kind", ""))
-        mac, master = str(entry.get("address", "")).lower(), entry.get("master")
-        found[name] = Device(name, mac, int(entry["mtu"]), kind, master, tuple(addresses), min(rates, default=None))
+        mac, under = str(entry.get("address", "")).lower(), entry.get("link") if kind == "vlan" else None
+        found[name] = Device(name, mac, int(entry["mtu"]), kind, under, tuple(addresses), min(rates, default=None))
     return dict(sorted(found.items(), key=lambda item: natural(item[0])))
 
 
