@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
+from itertools import pairwise
 
 from causeway.collect.bonds import natural
 from causeway.collect.channels import couples
@@ -148,7 +149,7 @@ def _guess(found: Cabling, subnet: IPv4Network) -> None:
             found.join(leg, far, question, cables)
         else:
             found.join(leg, named[0] if named else found.free_port(switches[0], leg.node), question)
-    for one, other in zip(switches, switches[1:], strict=False):
+    for one, other in pairwise(switches):
         if not _connected(found, one, other, switches):
             question = "how are these two switches wired?"
             found.join(found.free_port(one, other), found.free_port(other, one), question)

@@ -1,4 +1,4 @@
-"""Which two bonds are the ends of one channel, and which member is wired to which: told, by LLDP, by LACP, or guessed."""
+"""Which bonds are the ends of one channel, and which member is wired to which: told, by LLDP, by LACP, or guessed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -40,7 +40,7 @@ class Draft:
 
     def _block(self, depth: int, key: str, value: Any, where: Where) -> Iterator[str]:
         """A key and its value: on one line where that holds no mapping or list of its own but lists of words."""
-        if not value or _is_flat(value) and depth:
+        if not value or (_is_flat(value) and depth):
             yield self._line(depth, f"{key}: {_flow(value)}", where)
             return
         yield self._line(depth, f"{key}:", where)
@@ -49,7 +49,20 @@ class Draft:
                 yield from self._block(depth + 1, _flow(name), part, (*where, name))
         else:
             for index, part in enumerate(value):
-                yield self._line(depth + 1, f"- {_flow(part)}", (*where, index))
+                yield from self._item(depth + 1, part, (*where, index))
+
+    def _item(self, depth: int, part: Any, where: Where) -> Iterator[str]:
+        """One of a list: on a line of its own, or with a line for each part of it."""
+        if _is_flat(part):
+            yield self._line(depth, f"- {_flow(part)}", where)
+            return
+        if where in self.questions:
+            yield "  " * depth + f"# ? {self.questions[where]}"
+        begin = "- "
+        for key, value in part.items():
+            for line in self._block(depth + 1, key, value, (*where, key)):
+                yield "  " * depth + begin + line.removeprefix("  " * (depth + 1)) if begin.strip() else line
+                begin = "  "
 
     def _line(self, depth: int, text: str, where: Where) -> str:
         asked = self.questions.get(where)

@@ -37,8 +37,8 @@ class Device:
 class Machine:
     """All of a node that a site's file has a place for, and what tells who its neighbours are.
 
-    `hosts` are its names for addresses, `trusts` the hash of the keys that root may log in by, `tunables` those that are
-    set or not what the kernel begins with. `neighbours` are, by device, what LLDP says: the other's name and port.
+    `hosts` are its names for addresses, `trusts` the hash of the keys that root may log in by, `tunables` those that
+    are set or not what the kernel begins with. `neighbours` are, by device, what LLDP says: the other's name and port.
     """
 
     name: str
@@ -183,7 +183,7 @@ def _hosts(lines: list[str]) -> dict[IPv4Address, list[str]]:
 
 
 def _neighbours(lldp: Any) -> dict[str, tuple[str, str]]:
-    """Device -> the other's name and port, by `lldpctl -f json`, which has one of a thing as it is and several as a list."""
+    """Device -> the other's name and port, by `lldpctl -f json`: one interface as it is, several as a list."""
     interfaces = (lldp or {}).get("lldp", {}).get("interface", [])
     found = {}
     for entry in interfaces if isinstance(interfaces, list) else [interfaces]:
@@ -200,5 +200,5 @@ def _neighbours(lldp: Any) -> dict[str, tuple[str, str]]:
 def _is_from_others(line: str) -> bool:
     """Whether a mounted filesystem comes over the network."""
     words = line.split()
-    kinds = ("nfs", "cifs", "fuse.glusterfs", "lustre", "gpfs", "ceph", "beegfs", "fuse.sshfs")
+    kinds = ("nfs", "cifs", "lustre", "gpfs", "ceph", "beegfs", "fuse.")
     return len(words) > 2 and words[2].startswith(kinds)

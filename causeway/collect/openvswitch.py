@@ -51,7 +51,9 @@ def _bridge(
     speaks: Mapping[str, Member],
 ) -> Bridge:
     name = str(row["name"])
-    bonds, plain, numbered = {}, [], {}
+    bonds: dict[str, Bond] = {}
+    plain: list[str] = []
+    numbered: dict[str, str] = {}
     for port in ports:
         inside = [interfaces[uuid] for uuid in _listed(port["interfaces"]) if uuid in interfaces]
         members = [str(interface["name"]) for interface in inside]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from causeway.collect.draft import Draft
 from causeway.collect.machine import Machine
@@ -11,7 +11,7 @@ from causeway.collect.plant import Plant
 from causeway.model.thing import Port
 
 
-def clusters(plant: Plant, nets: Mapping[object, Net], draft: Draft) -> dict[str, str]:
+def clusters(plant: Plant, nets: Mapping[IPv4Network, Net], draft: Draft) -> dict[str, str]:
     """Node -> cluster, and the section in the draft."""
     of = {name: said for name in plant.machines if (said := plant.told.cluster_of(name))}
     if not plant.told.clusters:
@@ -22,8 +22,8 @@ def clusters(plant: Plant, nets: Mapping[object, Net], draft: Draft) -> dict[str
         told = plant.told.clusters.get(cluster)
         if told and told.administrator:
             data["administrator"] = told.administrator
-        for key, said in (("dns", [m.name_servers for m in nodes]), ("ntp", [m.time_servers for m in nodes])):
-            server = _server(plant, cluster, key, said, draft)
+        for key, asked in (("dns", [m.name_servers for m in nodes]), ("ntp", [m.time_servers for m in nodes])):
+            server = _server(plant, cluster, key, asked, draft)
             if server is not None:
                 data[key] = server.node
                 legs = [port for port in plant.legs if port.node == server.node]
@@ -41,7 +41,7 @@ def _by_keys(plant: Plant, draft: Draft) -> dict[str, str]:
             groups.setdefault(machine.trusts, []).append(name)
     if max(map(len, groups.values()), default=0) < 2:
         return {}
-    of = {}
+    of: dict[str, str] = {}
     for number, nodes in enumerate(groups.values(), 1):
         cluster = f"cluster{number}"
         draft.ask("what is it called? its nodes are those whose root trusts the same keys", "clusters", cluster)
@@ -76,19 +76,9 @@ def _server(plant: Plant, cluster: str, key: str, said: Iterable[tuple[str, ...]
 
 def _leg(plant: Plant, word: str) -> Port | None:
     """The leg that has an address or a name."""
-    for port, leg in plant.legs.items():
-        if word == str(leg.address.ip):
-            return port
-    for machine in plant.machines.values():
-        for address, names in machine.hosts.items():
-            if word.split(".")[0] in names and (port := holder(plant, address)):
-                return port
-    return None
-
-
-def holder(plant: Plant, address: IPv4Address) -> Port | None:
-    """The leg that has an address."""
-    return next((port for port, leg in plant.legs.items() if leg.address.ip == address), None)
+    hosts = (pair for machine in plant.machines.values() for pair in machine.hosts.items())
+    addresses = {str(address) for address, names in hosts if word.split(".")[0] in names}
+    return next((port for port, leg in plant.legs.items() if str(leg.address.ip) in {word, *addresses}), None)
 
 
 def host_names(plant: Plant, node: str, address: IPv4Address) -> list[str]:

@@ -16,7 +16,7 @@ _SET = ("boot", "static", "dhcp")
 
 @dataclass
 class Routes:
-    """What routes of all nodes there are; `unknown` are gateways that nobody who was collected has: address -> network."""
+    """What routes nodes have; `unknown` are gateways that nobody who was collected has: address -> network."""
 
     plant: Plant
     nets: Mapping[IPv4Network, Net]

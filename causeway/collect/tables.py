@@ -65,7 +65,7 @@ def _trunks(
     for one, other in combinations(facing, 2):
         if other in facing[one]:
             continue
-        pairs = _opposite(plant, one, other, sides[one], sides[other])
+        pairs = _opposite(plant, sides[one], sides[other])
         if pairs:
             facing[one][other], facing[other][one] = pairs[0]
             if len(pairs) > 1:
@@ -84,9 +84,7 @@ def _trunks(
     return {Port(node, port) for node, ports in facing.items() for port in ports.values()}
 
 
-def _opposite(
-    plant: Plant, one: str, other: str, ours: Mapping[str, set[str]], theirs: Mapping[str, set[str]]
-) -> list[tuple[str, str]]:
+def _opposite(plant: Plant, ours: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> list[tuple[str, str]]:
     """The ports of two switches that may face each other, first those that no host's name stands at."""
     everybody = set().union(*ours.values()) & set().union(*theirs.values())
     pairs = [

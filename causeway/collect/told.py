@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from causeway.errors import BadInput, Problem
 from causeway.model.findings import Finding, one_of
@@ -36,7 +36,7 @@ class ToldChannel(Thing):
     """A switch's end of a channel."""
 
     members: list[str]
-    hash_policy: Literal["mac source"] | str = "mac source"
+    hash_policy: str = "mac source"
     protocol: Protocol = "lacp"
 
 
@@ -46,7 +46,7 @@ class ToldSwitch(Thing):
     network: IPv4Network
     mtu: Mtu | None = None
     ports: dict[str, EndPoint]
-    channels: dict[str, ToldChannel] = {}
+    channels: Annotated[dict[str, ToldChannel], Field(default_factory=dict)]
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def written(plant: Plant, name: str) -> Draft:
 
 def _domain(plant: Plant, draft: Draft) -> None:
     voices = Counter(machine.domain for machine in plant.machines.values() if machine.domain and "." in machine.domain)
-    draft.data["domain"] = voices.most_common(1)[0][0] if voices else "site.example"
+    draft.data["domain"] = voices.most_common(1)[0][0] if voices else "unknown.example"
     if not voices:
         draft.ask("what is its domain? no node searches one", "domain")
     elif len(voices) > 1:
@@ -204,14 +204,15 @@ class _Writer:
         section = self.draft.data["channels"]
         bonds = [self.plant.bonds.get(end) for end in wire.ends]
         questions = [wire.question]
-        ends = []
-        for side, end in enumerate(wire.ends):
+        ends: list[dict[str, Any]] = []
+        for side, port in enumerate(wire.ends):
             members = [device_name(cable[side]) for cable in wire.cables]
-            policy, question = self._policy(end, bonds[side])
+            policy, question = self._policy(port, bonds[side])
             questions.append(question)
-            ends.append({"node": end.node, "name": device_name(end.device), "members": members, "hash_policy": policy})
+            ends.append({"node": port.node, "name": device_name(port.device)})
+            ends[-1] |= {"members": members, "hash_policy": policy}
         known = [bond for bond in bonds if bond is not None]
-        static = all(bond.protocol == "static" and "xor" in bond.mode or bond.mode == "static" for bond in known)
+        static = all((bond.protocol == "static" and "xor" in bond.mode) or bond.mode == "static" for bond in known)
         if static:
             ends = [end | {"protocol": "static"} for end in ends]
             for end in ends:
@@ -232,7 +233,7 @@ class _Writer:
         """What an end sends by, and what to ask."""
         switch = end.node in self.plant.switches or end.node in self.cabling.guessed
         policy = bond.hash_policy if bond else ""
-        if not switch and policy in LINUX_POLICIES or switch and policy in (*OVS_POLICIES, *CISCO_POLICIES):
+        if policy in ((*OVS_POLICIES, *CISCO_POLICIES) if switch else LINUX_POLICIES):
             return policy, ""
         question = f"by what does {end.node} send?" + (f" it says {policy}" if policy else "")
         if not switch:
