@@ -76,8 +76,9 @@ def _read(folder: Path, problems: list[Problem]) -> tuple[dict[str, Machine], To
         machines.setdefault(found.name, found)
     if not machines and not problems:
         problems.append(Problem(str(folder), 1, "-", "it is empty", "put in it what collect.sh prints, a file a node"))
+    whole = not problems
     told = read_told(folder, problems)
-    check_told(folder, told, {name: set(found.devices) for name, found in machines.items()}, problems)
+    check_told(folder, told, {name: set(found.devices) for name, found in machines.items()}, whole, problems)
     return machines, told
 
 

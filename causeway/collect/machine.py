@@ -1,6 +1,7 @@
 """A node as it describes itself: adapters, addresses, channels, routes, names, time, keys and tunables."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface
@@ -53,6 +54,7 @@ class Machine:
     name_servers: tuple[str, ...]
     domain: str | None
     time_servers: tuple[str, ...]
+    gives_time: bool
     trusts: str
     tunables: Mapping[str, str]
     neighbours: Mapping[str, tuple[str, str]]
@@ -95,8 +97,9 @@ def _machine(output: Output) -> Machine:
         forwards=found.pop("net.ipv4.ip_forward", "0") == "1",
         hosts=_hosts(output.lines("hosts")),
         name_servers=tuple(words[1] for words in resolv if words[0] == "nameserver" and len(words) > 1),
-        domain=search[-1].rstrip(".") if search else None,
+        domain=search[-1].rstrip(".") if search else _domain(output.lines("hosts")),
         time_servers=tuple(words[1] for words in time if len(words) > 1 and words[0] in ("server", "pool", "peer")),
+        gives_time=any(words[:1] in (["allow"], ["local"]) for words in time),
         trusts=next((line for line in output.lines("authorized_keys") if line.startswith("sha256 ")), ""),
         tunables={key: value for key, value in found.items() if key in configured or value != DEFAULTS.get(key, value)},
         neighbours=_neighbours(output.json("lldp")),
@@ -180,6 +183,13 @@ def _hosts(lines: list[str]) -> dict[IPv4Address, list[str]]:
             known = found.setdefault(address, [])
             known += [name for name in dict.fromkeys(short) if name not in known]
     return found
+
+
+def _domain(hosts: list[str]) -> str | None:
+    """What most of the long names end in."""
+    words = (word for line in hosts for word in line.split("#")[0].split()[1:])
+    ends = Counter(domain for word in words for _, dot, domain in [word.partition(".")] if dot)
+    return ends.most_common(1)[0][0] if ends else None
 
 
 def _neighbours(lldp: Any) -> dict[str, tuple[str, str]]:

@@ -29,6 +29,9 @@ def clusters(plant: Plant, nets: Mapping[IPv4Network, Net], draft: Draft) -> dic
                 legs = [port for port in plant.legs if port.node == server.node]
                 if of.get(server.node) == cluster and legs_in_order(plant, server.node)[0] != server and len(legs) > 1:
                     data.setdefault("known_by", nets[plant.legs[server].address.network].name)
+        alone = [node.name for node in nodes if node.gives_time and not node.time_servers]
+        if "ntp" not in data and len(alone) == 1:
+            data["ntp"] = alone[0]
         draft.data["clusters"][cluster] = data
     return of
 
@@ -76,9 +79,11 @@ def _server(plant: Plant, cluster: str, key: str, said: Iterable[tuple[str, ...]
 
 def _leg(plant: Plant, word: str) -> Port | None:
     """The leg that has an address or a name."""
+    if word in plant.holder:
+        return plant.holder[word]
     hosts = (pair for machine in plant.machines.values() for pair in machine.hosts.items())
-    addresses = {str(address) for address, names in hosts if word.split(".")[0] in names}
-    return next((port for port, leg in plant.legs.items() if str(leg.address.ip) in {word, *addresses}), None)
+    found = (plant.holder.get(str(address)) for address, names in hosts if word.split(".")[0] in names)
+    return next((port for port in found if port), None)
 
 
 def host_names(plant: Plant, node: str, address: IPv4Address) -> list[str]:

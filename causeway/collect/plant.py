@@ -72,6 +72,11 @@ class Plant:
         return {leg.device.mac: port for port, leg in self.legs.items()}
 
     @cached_property
+    def holder(self) -> dict[str, Port]:
+        """Address -> the leg that has it."""
+        return {str(leg.address.ip): port for port, leg in self.legs.items()}
+
+    @cached_property
     def subnets(self) -> list[IPv4Network]:
         """The networks, by their addresses."""
         found = {leg.address.network for leg in self.legs.values()}

@@ -61,7 +61,7 @@ class Routes:
             near = next((subnet for subnet in own.values() if gateway in subnet), None)
             if near is None:
                 raise ValueError(f"{gateway} is in none of the node's networks")
-            if all(leg.address.ip != gateway for leg in self.plant.legs.values()):
+            if str(gateway) not in self.plant.holder:
                 self.unknown[gateway] = near
         data: dict[str, Any] = {"to": self._to(destination)}
         data["via"] = str(gateways[0]) if len(gateways) == 1 else [str(gateway) for gateway in gateways]

@@ -5,6 +5,7 @@ each other where what the one leads to and what the other leads to is everybody,
 that were made beforehand lead by a host's own port to that host alone, and from a spine to all hosts of a line chip.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
@@ -62,10 +63,13 @@ def _trunks(
     for here, far in joined.items():
         if here.node in facing and far.node in facing:
             facing[here.node][far.node] = here.device
+    silent = {switch.node: _silent(switch, sides[switch.node], joined) for switch in switches}
     for one, other in combinations(facing, 2):
         if other in facing[one]:
             continue
         pairs = _opposite(plant, sides[one], sides[other])
+        # where everybody is at one switch, its port to the other has heard of nobody
+        pairs = pairs or _opposite(plant, sides[one] | silent[one], sides[other] | silent[other])
         if pairs:
             facing[one][other], facing[other][one] = pairs[0]
             if len(pairs) > 1:
@@ -82,6 +86,12 @@ def _trunks(
         if not between and joined.get(a) != b:
             found.between[a, b] = "are these two wired to each other?" if frozenset((one, other)) in unsure else ""
     return {Port(node, port) for node, ports in facing.items() for port in ports.values()}
+
+
+def _silent(switch: Switch, sides: Mapping[str, set[str]], joined: Mapping[Port, Port]) -> dict[str, set[str]]:
+    """The ports of a switch that lead to nobody, as far as it knows."""
+    free = (port for port in switch.ports if port not in sides and Port(switch.node, port) not in joined)
+    return {port: set() for port in free}
 
 
 def _opposite(plant: Plant, ours: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> list[tuple[str, str]]:
@@ -109,9 +119,18 @@ def _read_fabric(fabric: list[Switch], known: Mapping[str, Port], found: Read) -
         for port, macs in ports.items():
             if len(macs) == 1:
                 alone.setdefault(next(iter(macs)), []).append(Port(node, port))
-    for mac, places in alone.items():
-        mine = [place for place in places if place.device == known[mac].node] or places
-        found.at[known[mac]] = mine[0]
+    for mac, places in sorted(alone.items(), key=lambda item: len(item[1])):
+        named = [place for place in places if place.device == known[mac].node]
+        # who shares a port with it elsewhere is at the same chip
+        beside = Counter(
+            found.at[known[other]].node
+            for ports in sides.values()
+            for macs in ports.values()
+            if mac in macs
+            for other in macs
+            if known[other] in found.at
+        )
+        found.at[known[mac]] = max(named or places, key=lambda place: beside[place.node])
     hosts: dict[str, set[str]] = {}
     for mac, leg in known.items():
         if leg in found.at:

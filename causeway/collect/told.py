@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from causeway.errors import BadInput, Problem
-from causeway.model.findings import Finding, one_of
+from causeway.model.findings import Finding, one_of, unknown
 from causeway.model.thing import ClusterName, EndPoint, Mtu, NodeName, Port, Thing
 from causeway.model.topology import CISCO_POLICIES, OVS_POLICIES, Protocol
 from causeway.model.yaml_text import Text
@@ -95,10 +95,13 @@ def _read(file: Path, form: TypeAdapter[T], problems: list[Problem]) -> T | None
         return None
 
 
-def check_told(folder: Path, told: Told, nodes: Mapping[str, set[str]], problems: list[Problem]) -> None:
-    """That what is said fits what was collected: `nodes` are those that there are, with their devices."""
+def check_told(folder: Path, told: Told, nodes: Mapping[str, set[str]], whole: bool, problems: list[Problem]) -> None:
+    """That what is said fits what was collected: `nodes` are those that there are, with their devices.
+
+    Where that is not the whole, as some outputs could not be read, it may be these that are named and not there.
+    """
     for file, findings in (CLUSTERS, _wrong_clusters(told, nodes)), (SWITCHES, _wrong_switches(told, nodes)):
-        found = list(findings)
+        found = [finding for finding in findings if whole or not finding.mentions]
         if found:
             text = Text(folder / file)
             problems += [text.problem(finding) for finding in found]
@@ -109,10 +112,11 @@ def _wrong_clusters(told: Told, nodes: Mapping[str, set[str]]) -> Iterator[Findi
     for name, cluster in told.clusters.items():
         for pattern in cluster.nodes:
             if not any(fnmatchcase(node, pattern) for node in known):
-                yield Finding((name,), f"no node is called {pattern!r}", one_of(pattern, known))
+                yield Finding((name,), f"no node is called {pattern!r}", one_of(pattern, known), (pattern,))
         if cluster.administrator is not None and told.cluster_of(cluster.administrator) != name:
             what = f"its administrator's node {cluster.administrator} is not in it"
-            yield Finding((name, "administrator"), what, one_of(cluster.administrator, _of(told, name, known)))
+            remedy = one_of(cluster.administrator, _of(told, name, known))
+            yield Finding((name, "administrator"), what, remedy)
     for node in sorted(known):
         fits = [n for n, c in told.clusters.items() if any(fnmatchcase(node, pattern) for pattern in c.nodes)]
         if len(fits) > 1:
@@ -136,7 +140,7 @@ def _wrong_switches(told: Told, nodes: Mapping[str, set[str]]) -> Iterator[Findi
                     what = f"{far} is plugged into {back or 'nothing'} by what is said there"
                     yield Finding(where, what, "say the same at both ends")
             elif far.node not in nodes:
-                yield Finding(where, f"there is no node {far.node!r}", one_of(far.node, [*nodes, *told.switches]))
+                yield unknown(where, "node", far.node, [*nodes, *told.switches])
             elif far.device not in nodes[far.node]:
                 what = f"{far.node} has no device {far.device!r}"
                 yield Finding(where, what, one_of(far.device, nodes[far.node]))
