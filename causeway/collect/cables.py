@@ -38,7 +38,7 @@ class Cabling:
     """All wires, and the switches that must be there and were not collected, with their networks."""
 
     plant: Plant
-    findings: list[str]
+    findings: list[str] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
     guessed: dict[str, IPv4Network] = field(default_factory=dict)
     #: Port or bond -> what is at its other end.
@@ -58,14 +58,14 @@ class Cabling:
         return port
 
 
-def cabling(plant: Plant, findings: list[str]) -> Cabling:
+def cabling(plant: Plant) -> Cabling:
     """The cables of all legs and between all switches."""
-    found = Cabling(plant, findings)
-    for couple in couples(plant, findings):
+    found = Cabling(plant)
+    for couple in couples(plant, found.findings):
         if len(couple.cables) > 1:
             found.join(couple.a, couple.b, couple.question, couple.cables)
         else:
-            findings.append(f"{couple.a} and {couple.b}: a channel of one member is made a link")
+            found.findings.append(f"{couple.a} and {couple.b}: a channel of one member is made a link")
             found.join(couple.a, couple.b, couple.question)
     for a, b in _told(plant):
         found.join(a, b)

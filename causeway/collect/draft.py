@@ -21,12 +21,13 @@ class Draft:
 
     def ask(self, what: str, *where: str | int) -> None:
         """Mark a place, or say more of one that is marked."""
-        known = self.questions.get(where)
+        what, known = printable(what), self.questions.get(where)
         self.questions[where] = f"{known}; {what}" if known and what not in known else what
 
     def tell(self, what: str) -> None:
-        if what not in self.findings:
-            self.findings.append(what)
+        """Add a finding, once."""
+        if (line := printable(what)) not in self.findings:
+            self.findings.append(line)
 
     def text(self) -> str:
         """The site's file: a comment `# ?` stands at each guess."""
@@ -67,6 +68,11 @@ class Draft:
     def _line(self, depth: int, text: str, where: Where) -> str:
         asked = self.questions.get(where)
         return "  " * depth + text + (f"  # ? {asked}" if asked else "")
+
+
+def printable(text: str) -> str:
+    """A line of text: outputs may come from strangers, and neither end a comment nor move a terminal's cursor."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 def _is_flat(value: Any) -> bool:

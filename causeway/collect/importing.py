@@ -97,6 +97,9 @@ def _contradictions(plant: Plant) -> list[Problem]:
     for subnet in plant.subnets:
         where = next((port for port in plant.legs_in(subnet)), None)
         file = str(plant.machines[where.node].file) if where else SWITCHES
+        if where is None:
+            what = f"nobody who was collected has an address in {subnet}"
+            found.append(Problem(file, 1, "network", what, "name the network of those who are plugged in"))
         if subnet.prefixlen < 16:
             what = f"{subnet}: a site's networks are from /16 to /30"
             found.append(Problem(file, 1, "ip-address", what, "give the addresses a longer prefix in the outputs"))

@@ -84,17 +84,36 @@ class Plant:
 
     @cached_property
     def network_of_switch(self) -> dict[str, IPv4Network]:
-        """What each switch switches: as told, by its own leg there, else by whom it knows; some may be unknown."""
-        found = {}
+        """What each switch switches: as told, by its own leg there, else by whom it knows, else that of a switch next
+        to it; some may be unknown."""
+        found: dict[str, IPv4Network] = {}
+        beside: dict[str, set[str]] = {name: set() for name in self.switches}
         for name, switch in self.switches.items():
             own = self.legs.get(Port(name, switch.bridge))
-            voices = Counter(self.legs[self.owner[mac]].address.network for mac in switch.reached if mac in self.owner)
-            voices.update(self.legs[far].address.network for far in self._partners(switch) if far in self.legs)
+            near = [self.owner[mac] for mac in switch.reached if mac in self.owner]
+            near += [*self._partners(switch), *(port for port in self.legs if self._neighbour(port) == name)]
+            voices = Counter(self.legs[port].address.network for port in near if port in self.legs)
             if switch.network or own:
                 found[name] = switch.network or self.legs[Port(name, switch.bridge)].address.network
             elif voices:
                 found[name] = voices.most_common(1)[0][0]
+            others = {port.node for port in self._partners(switch)}
+            others |= {self._neighbour(Port(name, port)) for port in switch.ports}
+            for other in others & beside.keys():
+                beside[name].add(other)
+                beside[other].add(name)
+        waiting = list(found)
+        while waiting:
+            here = waiting.pop()
+            new = [name for name in beside[here] if name not in found]
+            found |= dict.fromkeys(new, found[here])
+            waiting += new
         return found
+
+    def _neighbour(self, port: Port) -> str:
+        """The node that LLDP says is at a port, "" where it says nothing."""
+        machine = self.machines.get(port.node)
+        return machine.neighbours[port.device][0] if machine and port.device in machine.neighbours else ""
 
     def _partners(self, switch: Switch) -> Iterator[Port]:
         """The bonds that a switch's own bonds have as their partners."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from causeway.collect.draft import Draft
+from causeway.collect.draft import Draft, printable
 from causeway.collect.plant import Plant
 from causeway.model.site import Site
 from causeway.model.yaml_text import dotted
@@ -27,7 +27,7 @@ def story(site: Site, draft: Draft, plant: Plant) -> str:
     counts = f"{len(plant.machines)} outputs: {len(site.nodes)} nodes, {len(site.cables)} cables"
     lines = [f"# {site.name}", "", f"Imported by `causeway import` from {counts}, {len(site.channels)} channels.", ""]
     questions = [f"`{dotted(where)}`: {what}" for where, what in draft.questions.items()]
-    mounts = [f"{name}: `{line}`" for name, machine in plant.machines.items() for line in machine.mounts]
+    mounts = [f"{name}: `{printable(line)}`" for name, machine in plant.machines.items() for line in machine.mounts]
     lines += _list("Questions", "Where site.yaml has a comment `# ?`, this is the best guess:", questions)
     lines += _list("Findings", "What nodes say, and the site cannot have or others deny:", draft.findings)
     lines += _list("Not seen", "What collecting cannot see; say it in site.yaml where it matters:", UNSEEN)

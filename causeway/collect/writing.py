@@ -26,8 +26,9 @@ _LIKE = {"layer2": "mac both", "layer2+3": "ip both", "layer3+4": "session both"
 def written(plant: Plant, name: str) -> Draft:
     """The whole site."""
     draft = Draft({"lab": name, "domain": "", "networks": {}, "clusters": {}, "nodes": {}, "links": [], "channels": []})
-    draft.findings += plant.findings
-    found = cabling(plant, draft.findings)
+    found = cabling(plant)
+    for finding in (*plant.findings, *found.findings):
+        draft.tell(finding)
     _domain(plant, draft)
     nets = networks(plant, found, draft)
     of = clusters(plant, nets, draft)

@@ -49,8 +49,7 @@ def plant(*machines: Machine) -> Plant:
 
 
 def cabled(*machines: Machine) -> Cabling:
-    findings: list[str] = []
-    return cabling(plant(*machines), findings)
+    return cabling(plant(*machines))
 
 
 def wires(found: Cabling) -> dict[frozenset[str], str]:
@@ -118,6 +117,18 @@ def test_lldp_goes_before_tables() -> None:
     here = host("h1", 1, neighbours={"eth0": ("s", "p9")})
     found = wires(cabled(here, HOSTS[1], switch("s", {1: "p1", 2: "p2"}, more=("p9",))))
     assert wire("h1:eth0", "s:p9") in found and wire("h1:eth0", "s:p1") not in found
+
+
+def test_a_switch_that_knows_nobody_is_of_the_network_of_the_one_beside() -> None:
+    beside = machine(
+        "spine",
+        {"q": Device("q", mac(99), 1500, "", None, (), 1000)},
+        bridges=(Bridge("br0", ("q",), {}, False, {}, {}),),
+        neighbours={"q": ("s", "up")},
+    )
+    whole = plant(*HOSTS[:2], switch("s", {1: "p1", 2: "p2"}, more=("up",)), beside)
+    assert whole.network_of_switch["spine"] == whole.network_of_switch["s"]
+    assert wire("spine:q", "s:up") in wires(cabling(whole))
 
 
 def test_two_nodes_alone_are_wired_to_each_other() -> None:

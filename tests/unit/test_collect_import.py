@@ -286,6 +286,10 @@ def test_all_mistakes_are_told_at_once_and_nothing_is_written(folder: Path) -> N
             ),
             "s.ports.b: wren has no device 'eth7'",
         ),
+        "a network of nobody": (
+            lambda folder: (folder / "switches.yaml").write_text("s: {network: 10.7.0.0/24, ports: {}}\n"),
+            "nobody who was collected has an address in 10.7.0.0/24",
+        ),
         "a policy of nobody": (
             lambda folder: (folder / "switches.yaml").write_text(
                 "s: {network: 10.20.0.0/24, ports: {}, channels: {x: {members: [a], hash_policy: mac}}}\n"
@@ -314,6 +318,17 @@ def test_an_empty_folder_no_folder_and_a_target_that_is_there_are_refused(tmp_pa
         import_site(tmp_path / "said", tmp_path / "said")
     with pytest.raises(BadInput, match="no name for a lab"):
         import_site(tmp_path / "said", tmp_path / "My Site")
+
+
+def test_what_strangers_say_neither_ends_a_comment_nor_reaches_the_terminal(folder: Path) -> None:
+    evil = "eth3\\nlab: other\\u001b[2J"  # as JSON has a line's end and an escape
+    text = (folder / "quay1").read_text()
+    (folder / "quay1").write_text(text.replace("== mounts", "== mounts\n far:/x /x nfs \x1b[2J 0 0"))
+    change(folder, "wren", '"dst":"10.30.0.0/24","gateway":"10.20.0.1"', f'"dst":"10.30.0.0/24","type":"{evil}"')
+    site, draft = imported(folder)
+    about = (folder.parent / "mine" / "about.md").read_text()
+    assert site.name == "mine" and "of type eth3?lab: other?[2J" in "".join(draft.findings)
+    assert "\x1b" not in about and "far:/x" in about
 
 
 def test_the_command_writes_the_site_and_says_what_it_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
