@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
@@ -103,7 +103,7 @@ def _machine(output: Output) -> Machine:
         trusts=next((line for line in output.lines("authorized_keys") if line.startswith("sha256 ")), ""),
         tunables={key: value for key, value in found.items() if key in configured or value != DEFAULTS.get(key, value)},
         neighbours=_neighbours(output.json("lldp")),
-        mounts=tuple(line for line in output.lines("mounts") if _is_from_others(line)),
+        mounts=tuple(_mounts(output.lines("mounts"))),
     )
 
 
@@ -207,8 +207,8 @@ def _neighbours(lldp: Any) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _is_from_others(line: str) -> bool:
-    """Whether a mounted filesystem comes over the network."""
-    words = line.split()
-    kinds = ("nfs", "cifs", "lustre", "gpfs", "ceph", "beegfs", "fuse.")
-    return len(words) > 2 and words[2].startswith(kinds)
+def _mounts(lines: list[str]) -> Iterator[str]:
+    """Where filesystems are mounted that come over the network, of what kind they are, and who has them."""
+    for source, place, kind in (line.split()[:3] for line in lines if len(line.split()) > 2):
+        if kind in ("nfs", "nfs4", "cifs", "lustre", "gpfs", "ceph", "beegfs") or kind.startswith("fuse."):
+            yield f"{place}, {kind} of {source.split(':')[0]}"

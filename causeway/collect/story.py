@@ -1,5 +1,6 @@
 """about.md of an imported site: where it comes from, what in it is a guess, and what collecting cannot see."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from causeway.collect.draft import Draft, printable
@@ -27,7 +28,8 @@ def story(site: Site, draft: Draft, plant: Plant) -> str:
     counts = f"{len(plant.machines)} outputs: {len(site.nodes)} nodes, {len(site.cables)} cables"
     lines = [f"# {site.name}", "", f"Imported by `causeway import` from {counts}, {len(site.channels)} channels.", ""]
     questions = [f"`{dotted(where)}`: {what}" for where, what in draft.questions.items()]
-    mounts = [f"{name}: `{printable(line)}`" for name, machine in plant.machines.items() for line in machine.mounts]
+    seen = Counter(printable(mount) for machine in plant.machines.values() for mount in machine.mounts)
+    mounts = [f"{mount}: {count} node{'s' if count > 1 else ''}" for mount, count in sorted(seen.items())]
     lines += _list("Questions", "Where site.yaml has a comment `# ?`, this is the best guess:", questions)
     lines += _list("Findings", "What nodes say, and the site cannot have or others deny:", draft.findings)
     lines += _list("Not seen", "What collecting cannot see; say it in site.yaml where it matters:", UNSEEN)

@@ -25,4 +25,4 @@ def test_xe_is_xe_again_with_its_fabric_and_its_numbers(on_xe: Played, tmp_path:
 def test_jubl_is_jubl_again_but_for_pools_and_filesystems(on_jubl: Played, tmp_path: Path) -> None:
     on_jubl.passed("collected")
     assert unlike(on_jubl.tool, "jubl", tmp_path / "mine") == []
-    assert "nsd01f:/home1 /home1 fuse" in (tmp_path / "mine" / "about.md").read_text()
+    assert "- /home1, fuse.glusterfs of nsd01f: 10 nodes\n" in (tmp_path / "mine" / "about.md").read_text()

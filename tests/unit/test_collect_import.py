@@ -323,12 +323,14 @@ def test_an_empty_folder_no_folder_and_a_target_that_is_there_are_refused(tmp_pa
 def test_what_strangers_say_neither_ends_a_comment_nor_reaches_the_terminal(folder: Path) -> None:
     evil = "eth3\\nlab: other\\u001b[2J"  # as JSON has a line's end and an escape
     text = (folder / "quay1").read_text()
-    (folder / "quay1").write_text(text.replace("== mounts", "== mounts\n far:/x /x nfs \x1b[2J 0 0"))
+    (folder / "quay1").write_text(
+        text.replace("== mounts", "== mounts\n far:/x /x\x1b[2J nfs rw 0 0\n far:/x /x nfs rw 0 0")
+    )
     change(folder, "wren", '"dst":"10.30.0.0/24","gateway":"10.20.0.1"', f'"dst":"10.30.0.0/24","type":"{evil}"')
     site, draft = imported(folder)
     about = (folder.parent / "mine" / "about.md").read_text()
     assert site.name == "mine" and "of type eth3?lab: other?[2J" in "".join(draft.findings)
-    assert "\x1b" not in about and "far:/x" in about
+    assert "\x1b" not in about and "/x, nfs of far: 1 node\n" in about
 
 
 def test_the_command_writes_the_site_and_says_what_it_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
