@@ -101,34 +101,38 @@ def _machine(output: Output) -> Machine:
         time_servers=tuple(words[1] for words in time if len(words) > 1 and words[0] in ("server", "pool", "peer")),
         gives_time=any(words[:1] in (["allow"], ["local"]) for words in time),
         trusts=next((line for line in output.lines("authorized_keys") if line.startswith("sha256 ")), ""),
-        tunables={key: value for key, value in found.items() if key in configured or value != DEFAULTS.get(key, value)},
+        tunables={key: value for key, value in found.items() if value and (key in configured or _is_tuned(key, value))},
         neighbours=_neighbours(output.json("lldp")),
         mounts=tuple(_mounts(output.lines("mounts"))),
     )
 
 
-#: What Linux begins with, where that does not depend on the machine (Documentation/networking/ip-sysctl.rst,
-#: Documentation/admin-guide/sysctl/net.rst).
+#: What Linux begins with, of this version or that, where it does not depend on the machine
+#: (Documentation/networking/ip-sysctl.rst, Documentation/admin-guide/sysctl/net.rst).
 DEFAULTS = {
-    "net.core.rmem_max": "212992",
-    "net.core.wmem_max": "212992",
-    "net.core.rmem_default": "212992",
-    "net.core.wmem_default": "212992",
-    "net.core.netdev_max_backlog": "1000",
-    "net.core.somaxconn": "4096",
-    "net.ipv4.conf.all.rp_filter": "0",
-    "net.ipv4.conf.all.arp_ignore": "0",
-    "net.ipv4.conf.all.arp_announce": "0",
-    "net.ipv4.conf.all.arp_filter": "0",
-    "net.ipv4.tcp_slow_start_after_idle": "1",
-    "net.ipv4.tcp_timestamps": "1",
-    "net.ipv4.tcp_sack": "1",
-    "net.ipv4.tcp_window_scaling": "1",
-    "net.ipv4.tcp_mtu_probing": "0",
-    "net.ipv4.tcp_no_metrics_save": "0",
-    "net.ipv4.tcp_congestion_control": "cubic",
-    "net.ipv4.fib_multipath_hash_policy": "0",
+    "net.core.rmem_max": ("212992", "4194304"),
+    "net.core.wmem_max": ("212992", "4194304"),
+    "net.core.rmem_default": ("212992",),
+    "net.core.wmem_default": ("212992",),
+    "net.core.netdev_max_backlog": ("1000",),
+    "net.core.somaxconn": ("128", "4096"),
+    "net.ipv4.conf.all.rp_filter": ("0",),
+    "net.ipv4.conf.all.arp_ignore": ("0",),
+    "net.ipv4.conf.all.arp_announce": ("0",),
+    "net.ipv4.conf.all.arp_filter": ("0",),
+    "net.ipv4.tcp_slow_start_after_idle": ("1",),
+    "net.ipv4.tcp_timestamps": ("1",),
+    "net.ipv4.tcp_sack": ("1",),
+    "net.ipv4.tcp_window_scaling": ("1",),
+    "net.ipv4.tcp_mtu_probing": ("0",),
+    "net.ipv4.tcp_no_metrics_save": ("0",),
+    "net.ipv4.tcp_congestion_control": ("cubic",),
+    "net.ipv4.fib_multipath_hash_policy": ("0",),
 }
+
+
+def _is_tuned(key: str, value: str) -> bool:
+    return key in DEFAULTS and value not in DEFAULTS[key]
 
 
 def _settings(lines: list[str], sign: str) -> dict[str, str]:

@@ -33,16 +33,11 @@ def networks(plant: Plant, cabling: Cabling, draft: Draft) -> dict[IPv4Network, 
         name, question = _name(plant, subnet, taken)
         taken.add(name)
         mtu = _mtu(plant, subnet, draft)
-        rates = Counter(
-            rate
-            for wire in cabling.wires
-            if of_wire(plant, cabling, wire) == subnet
-            for rate in [rates_of(plant, wire)]
-            if rate is not None and rate[0] == rate[1]
-        )
-        if not rates:
-            question = "; ".join(filter(None, [question, "what is its rate?"]))
-        rate = rates.most_common(1)[0][0][0] if rates else _USUAL_MBIT
+        rates = [rates_of(plant, wire) for wire in cabling.wires if of_wire(plant, cabling, wire) == subnet]
+        if None in rates:
+            question = "; ".join(filter(None, [question, "what is the rate of links without one?"]))
+        same = Counter(rate[0] for rate in rates if rate and rate[0] == rate[1])
+        rate = same.most_common(1)[0][0] if same else _USUAL_MBIT
         found[subnet] = Net(name, subnet, mtu, rate)
         draft.data["networks"][name] = {"subnet": str(subnet), "rate_mbit": rate, "mtu": mtu}
         if question:

@@ -108,6 +108,24 @@ def say_partners(folder: Path, instead: dict[str, str]) -> None:
     (folder / "quay1").write_text(PARTNER.sub(lambda said: said[1] + instead.get(said[2], said[2]), text))
 
 
+def test_tunables_are_taken_where_they_are_set_or_not_what_linux_begins_with(folder: Path) -> None:
+    change(folder, "gull", "tcp_sack:1\n", "tcp_sack:0\n")
+    change(folder, "gull", "rmem_default:212992", "rmem_default:300000")
+    site, draft = imported(folder)
+    assert site.nodes["gull"].sysctl == {"net.ipv4.tcp_sack": 0}
+    assert "net.core.rmem_default" not in site.topology.sysctl
+    for node in SMALL.nodes:
+        change(folder, node, "tcp_timestamps:1\n", "tcp_timestamps:0\n")
+    shutil.rmtree(folder.parent / "mine")
+    site, draft = imported(folder)
+    assert site.topology.sysctl["net.ipv4.tcp_timestamps"] == 0
+    (folder / "gull").write_text((folder / "gull").read_text().replace("rmem_max:8388608", "rmem_max:99999"))
+    shutil.rmtree(folder.parent / "mine")
+    site, draft = imported(folder)
+    assert site.topology.sysctl["net.core.rmem_max"] == 8388608
+    assert any("net.core.rmem_max differs among the nodes" in finding for finding in draft.findings)
+
+
 def test_crossed_members_are_seen_by_lacp(folder: Path) -> None:
     """eth1 and eth2 of quay1 have changed places, and both ends say so."""
     one, other, _ = partners(folder)
