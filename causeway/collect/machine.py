@@ -22,7 +22,7 @@ _NEEDED = ("hostname", "ip-address", "ip-route")
 class Device:
     """An adapter, a bond or a bridge. `sends_mbit` is what may leave by it, None where the node does not know.
 
-    `under` is the device that a VLAN's is on.
+    `under` is the device that a VLAN's is on, or the adapter or bond in a Linux bridge.
     """
 
     name: str
@@ -67,7 +67,8 @@ class Machine:
 
 
 def _is_outside(machine: Machine, device: Device) -> bool:
-    return device.kind not in _INSIDE or any(device.name == bridge.name for bridge in machine.bridges)
+    bridged = any(device.name == bridge.name for bridge in machine.bridges)
+    return device.kind not in _INSIDE or device.under is not None or bridged
 
 
 def machine(output: Output) -> Machine:
@@ -152,7 +153,8 @@ def _devices(output: Output) -> dict[str, Device]:
         if queue.get("kind") == "tbf" and queue.get("root")
     }
     found = {}
-    for entry in output.json("ip-address"):
+    entries = output.json("ip-address")
+    for entry in entries:
         if entry.get("link_type") == "loopback" or "ifname" not in entry:
             continue
         name = str(entry["ifname"])
@@ -163,9 +165,18 @@ def _devices(output: Output) -> dict[str, Device]:
             if own.get("family") == "inet" and own.get("scope") == "global"
         ]
         kind = str(entry.get("linkinfo", {}).get("info_kind", ""))
-        mac, under = str(entry.get("address", "")).lower(), entry.get("link") if kind == "vlan" else None
+        mac, under = str(entry.get("address", "")).lower(), _under(entry, kind, entries)
         found[name] = Device(name, mac, int(entry["mtu"]), kind, under, tuple(addresses), min(rates, default=None))
     return dict(sorted(found.items(), key=lambda item: natural(item[0])))
+
+
+def _under(entry: Mapping[str, Any], kind: str, entries: list[Mapping[str, Any]]) -> str | None:
+    """What carries a VLAN's or a bridge's packets: of a bridge the adapter or bond in it, where there is one."""
+    if kind == "vlan":
+        return entry.get("link")
+    inside = [its for its in entries if kind == "bridge" and its.get("master") == entry["ifname"]]
+    carrying = [str(its["ifname"]) for its in inside if its.get("linkinfo", {}).get("info_kind", "bond") == "bond"]
+    return carrying[0] if carrying else None
 
 
 def _is_static(route: Mapping[str, Any]) -> bool:

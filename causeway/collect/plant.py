@@ -175,6 +175,9 @@ def build_plant(machines: Mapping[str, Machine], told: Told) -> Plant:
 def _legs(machine: Machine, findings: list[str]) -> Iterator[Leg]:
     """A node's legs: one address a device, and one VLAN an adapter."""
     seen: dict[str, str] = {}
+    for name, device in machine.devices.items():
+        if device.addresses and name not in machine.legs:
+            findings.append(f"{machine.name}:{name} is left out; it is of kind {device.kind}, and no cable's end")
     for name, device in machine.legs.items():
         usable = [address for address in device.addresses if address.network.prefixlen < 31]
         for address in device.addresses:
@@ -189,7 +192,7 @@ def _legs(machine: Machine, findings: list[str]) -> Iterator[Leg]:
             )
             continue
         if device.under:
-            findings.append(f"{machine.name}:{name}: a VLAN; its address is given to {carrier}, without one")
+            findings.append(f"{machine.name}:{name}: a {device.kind}; its address is given to {carrier} itself")
         seen[carrier] = name
         yield Leg(Port(machine.name, carrier), device, usable[0])
 

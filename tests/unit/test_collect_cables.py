@@ -234,7 +234,8 @@ def test_what_a_site_has_no_place_for_is_told() -> None:
     ]
     told = "\n".join(draft.findings)
     for words in (
-        "10.9.0.1/24 is left out", "eth1.7: a VLAN", "2 rules choose", "10.8.0.0/24 is left out: it is in table 100",
+        "10.9.0.1/24 is left out", "eth1.7: a vlan; its address is given to eth1 itself",
+        "docker0 is left out; it is of kind bridge", "2 rules choose", "10.8.0.0/24 is left out: it is in table 100",
         "10.8.1.0/24 is left out: it has no gateway", "a daemon has set it (bird)", "10.3.0.2 is in none of",
         "it is of type blackhole", "different weights",
     ):  # fmt: skip

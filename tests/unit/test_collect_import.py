@@ -108,6 +108,20 @@ def say_partners(folder: Path, instead: dict[str, str]) -> None:
     (folder / "quay1").write_text(PARTNER.sub(lambda said: said[1] + instead.get(said[2], said[2]), text))
 
 
+def test_the_address_of_a_bridge_is_that_of_the_adapter_in_it(folder: Path) -> None:
+    file = folder / "pier"
+    text = file.read_text()
+    (line,) = (line for line in text.split("\n") if '"ifname":"eth0"' in line and "addr_info" in line)
+    entries = json.loads(line)
+    (eth0,) = (entry for entry in entries if entry.get("ifname") == "eth0")
+    bridge = eth0 | {"ifname": "br0", "linkinfo": {"info_kind": "bridge"}}
+    eth0 |= {"addr_info": [], "master": "br0", "linkinfo": {}}
+    file.write_text(text.replace(line, f" {json.dumps([*entries, bridge])}"))
+    site, draft = imported(folder)
+    assert differences(SMALL, site, SMALL.nodes) == []
+    assert "pier:br0: a bridge; its address is given to eth0 itself" in draft.findings
+
+
 def test_tunables_are_taken_where_they_are_set_or_not_what_linux_begins_with(folder: Path) -> None:
     change(folder, "gull", "tcp_sack:1\n", "tcp_sack:0\n")
     change(folder, "gull", "rmem_default:212992", "rmem_default:300000")
