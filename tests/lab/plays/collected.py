@@ -15,6 +15,7 @@ from causeway.scenario.stage import Stage
 FILES = "find /etc /home /opt /root /run /srv /tmp /usr/local /var /dev/shm -type f -exec stat -c '%n %s %Y %Z' {} +"
 #: Nobody's (RFC 5737).
 NOWHERE = "198.51.100.0/24"
+LEFT = "/tmp/left"
 
 
 def play(stage: Stage) -> None:
@@ -23,7 +24,7 @@ def play(stage: Stage) -> None:
     folder = RUNS / "collected" / site.name
     folder.mkdir(parents=True, exist_ok=True)
     here = next(name for name in nodes if site.nodes[name].interfaces and not site.nodes[name].switch)
-    files = lab.on(here, "sh", "-c", FILES).stdout.splitlines()
+    files = files_of(lab, here)
 
     def routes() -> list[str]:
         """What the script says of a node's routes."""
@@ -43,17 +44,24 @@ def play(stage: Stage) -> None:
         more = Change(f"a route to {NOWHERE}", (Step(here, ("ip", "route", "add", "blackhole", NOWHERE)),), (undo,))
         route = stage.make(more)
 
-    with stage.judge("it shows"):
+    with stage.judge("it shows, as a file would that the script had left"):
         stage.holds("the route is told", any(NOWHERE in line for line in routes()))
+        lab.on(here, "touch", LEFT).must()
+        seen = [line.split()[0] for line in files_of(lab, here) ^ files]
+        lab.on(here, "rm", LEFT).must()
+        stage.same("the file that was left", [LEFT], seen)
 
     with stage.contrast("without it the node says what it said"):
         route.undo()
         stage.same("routes", before, routes())
 
     with stage.restore("the script has written nothing where it ran"):
-        now = lab.on(here, "sh", "-c", FILES).stdout.splitlines()
-        stage.holds(f"there are files on {here}", len(files) > 20, len(files))
-        stage.same(f"files on {here} that are others now", [], sorted({*files} ^ {*now}))
+        stage.same(f"files on {here} that are others now", [], sorted(files_of(lab, here) ^ files))
+
+
+def files_of(lab: Lab, node: str) -> set[str]:
+    """A node's files, each with its size and times."""
+    return set(lab.on(node, "sh", "-c", FILES).stdout.splitlines())
 
 
 def said(lab: Lab, node: str) -> tuple[int, str, str]:
