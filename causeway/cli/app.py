@@ -5,7 +5,7 @@ import sys
 import typer
 
 from causeway import errors
-from causeway.cli import complete, faults, labs, rehearsals, runs, sites, sizes
+from causeway.cli import complete, faults, labs, rehearsals, runs, sites, sizes, sources
 from causeway.cli.screen import err, tell
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
 
@@ -27,6 +27,8 @@ app.command("exec", context_settings={"allow_interspersed_args": False, "ignore_
 app.command()(runs.run)
 app.command()(runs.bench)
 app.command()(rehearsals.rehearse)
+app.command()(sources.collect)
+app.command("import")(sources.import_)
 app.command()(labs.shell)
 app.command()(labs.console)
 app.command()(sites.graph)

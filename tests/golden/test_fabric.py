@@ -68,7 +68,7 @@ def test_every_static_switch_has_a_rule_for_every_adapter_of_its_network() -> No
     for name, node in SITE.nodes.items():
         if node.forwarding == "static":
             text = FILES[f"nodes/{name}/etc/openvswitch/flows"].text
-            assert set(re.findall(r"^priority=20,dl_dst=([0-9a-f:]+),", text, re.MULTILINE)) == adapters
+            assert set(re.findall(r"^cookie=\d+,priority=20,dl_dst=([0-9a-f:]+),", text, re.MULTILINE)) == adapters
 
 
 def test_a_fast_uplink_is_in_the_ports_of_both_of_its_ends() -> None:

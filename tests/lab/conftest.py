@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from causeway.folders import site_file
+from causeway.model.load import load_site
+from tests.sites.seen import differences, tell_clusters
+
 REPO = Path(__file__).resolve().parents[2]
 CAUSEWAY = REPO / "bin" / "causeway"
 PLAYS = Path(__file__).parent / "plays"
@@ -101,23 +105,34 @@ def play(folder: Path, site: str, scenarios: Sequence[str], *plays: str) -> Play
     return Played(tool, json.loads(done.stdout))
 
 
+def unlike(tool: Tool, site: str, to: Path) -> list[str]:
+    """What differs between a site and what is imported of it into a folder, once collected.py was played there."""
+    due = load_site(site_file(site))
+    said = tool.folder / "runs" / "collected" / due.name
+    nodes = [file.name for file in said.iterdir()]
+    tell_clusters(due, said)
+    done = tool("import", str(said), "--to", str(to))
+    assert done.returncode == 0, done.stderr
+    return differences(due, load_site(to / "site.yaml"), nodes)
+
+
 @pytest.fixture(scope="session")
 def on_jubl(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Everything, in one lab; last what boots its nodes anew again and again."""
-    plays = ("as_drawn", "trust", "integrity", "every_fault", "block_life")
+    plays = ("as_drawn", "collected", "trust", "integrity", "every_fault", "block_life")
     return play(tmp_path_factory.mktemp("jubl"), "jubl", shipped(), *plays)
 
 
 @pytest.fixture(scope="session")
 def on_small(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Everything that a site can play that has neither filesystems nor diskless nodes."""
-    return play(tmp_path_factory.mktemp("small"), "small", shipped(), "as_drawn")
+    return play(tmp_path_factory.mktemp("small"), "small", shipped(), "as_drawn", "collected")
 
 
 @pytest.fixture(scope="session")
 def on_xe(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """What takes a tree of switches, or two networks to one filesystem."""
-    return play(tmp_path_factory.mktemp("xe"), "xe", XE_ALONE, "as_drawn")
+    return play(tmp_path_factory.mktemp("xe"), "xe", XE_ALONE, "as_drawn", "collected")
 
 
 @pytest.fixture(scope="session")

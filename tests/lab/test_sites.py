@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Played, Tool, shipped
+from conftest import Played, Tool, shipped, unlike
 
-from tests.sites.played import AS_DRAWN, DRAWN_DAILY, UNPROVEN, again, seeds, site_file, wrong
+from tests.sites.played import AS_DRAWN, COLLECTED, DRAWN_DAILY, UNPROVEN, again, seeds, site_file, wrong
 
 #: What names and numbers of a site went into, when they stood in scenarios: streams, channels, routes and keys. The
 #: whole of both sites is for the night (`make nightly`).
@@ -35,8 +35,10 @@ def test_on_a_site_of_the_day_nothing_fails_or_breaks(tmp_path: Path, place: int
     site = f"drawn-{seeds(DRAWN_DAILY)[place]}"
     print(f"{site}; again: {again(site)}")
     tool = Tool(tmp_path)
-    found = wrong(played(tool, site, str(AS_DRAWN), *(name for name in shipped() if name not in UNPROVEN)), site)
+    plays = (str(AS_DRAWN), str(COLLECTED))
+    found = wrong(played(tool, site, *plays, *(name for name in shipped() if name not in UNPROVEN)), site)
     assert not found, "\n".join([*found, f"again: {again(site)}"])
+    assert unlike(tool, site_file(site, tool.folder), tmp_path / "mine") == [], f"again: {again(site)}"
 
 
 def test_small_plays_what_it_can_and_says_what_it_lacks(on_small: Played) -> None:

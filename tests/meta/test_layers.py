@@ -16,7 +16,7 @@ FLOORS = (
     {"model", "report"},
     {"plan"},
     {"render"},
-    {"rehearse"},
+    {"rehearse", "collect"},
     {"lab"},
     {"scenario"},
     {"hosts"},

@@ -26,6 +26,7 @@ from tests.sites.slower import JUBL, slower
 REPO = Path(__file__).resolve().parents[2]
 KEPT = REPO / "runs" / "sites"
 AS_DRAWN = REPO / "tests" / "lab" / "plays" / "as_drawn.py"
+COLLECTED = REPO / "tests" / "lab" / "plays" / "collected.py"
 #: How many sites a night draws, and how many a run of the tests.
 DRAWN_NIGHTLY, DRAWN_DAILY = 20, 3
 #: Not played on sites of the day yet: what uneven spreads of whole files and of connections bound is computed, and
