@@ -61,14 +61,18 @@ NO_LAYOUTS = {
 }
 
 
+#: What a daemon says of another that it knows and that is up.
+IN_CLUSTER = "State: Peer in Cluster (Connected)\n"
+
+
 def served(var: Path, monkeypatch: pytest.MonkeyPatch, layout: str, parity: int, servers: int) -> list[list[str]]:
     """What `serve` starts for a filesystem; the servers' daemons are content with everything."""
     begun: list[list[str]] = []
 
     def run(argv: list[str], **_: object) -> native.Result:
         begun.append(argv)
-        connected = "Connected\n" * servers if argv[-2:] == ["pool", "list"] else ""
-        return native.Result(0, connected.encode(), "")
+        peers = IN_CLUSTER * (servers - 1) if argv[-2:] == ["peer", "status"] else ""
+        return native.Result(0, peers.encode(), "")
 
     monkeypatch.setattr(native, "run", run)
     monkeypatch.setattr(Config, "here", lambda _: HERE)
@@ -87,6 +91,19 @@ def test_a_filesystem_is_made_with_its_layout_on_all_its_servers(
     (made,) = [argv for argv in begun if "create" in argv]
     bricks = [f"{name}:/disks/work/brick" for name in [HERE.name, *(f"n{i}" for i in range(2, servers + 1))]]
     assert made[2:] == ["volume", "create", "work", *LAYOUTS[layout, parity, servers], *bricks, "force"]
+
+
+@pytest.mark.parametrize("state", ["Accepted peer request (Connected)", "Peer in Cluster (Disconnected)"])
+def test_servers_are_one_pool_when_each_has_let_in_all_others(state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"n1": IN_CLUSTER * 2, "n2": IN_CLUSTER * 2, "n3": f"{IN_CLUSTER}State: {state}\n"}
+
+    def run(argv: list[str], **_: object) -> native.Result:
+        return native.Result(0, said[argv[1].removeprefix("--remote-host=")].encode(), "")
+
+    monkeypatch.setattr(native, "run", run)
+    assert not gluster._full_mesh(list(said))
+    said["n3"] = IN_CLUSTER * 2
+    assert gluster._full_mesh(list(said))
 
 
 @pytest.mark.parametrize(("layout", "parity", "servers"), NO_LAYOUTS)

@@ -28,8 +28,8 @@ NATIVE: Mapping[str, str] = {
     "start": "`/etc/ssl/glusterfs.*` and `/var/lib/glusterd/secure-access`; `glusterd`",
     "stop": "`pkill` ends glusterd and its bricks",
     "answers": "`gluster pool list` asks this node's daemon and the quorum nodes'",
-    "serve": "`gluster pool list`, `gluster peer probe`, `gluster volume create`, `gluster volume set`,"
-    " `gluster volume start`",
+    "serve": "`gluster pool list`, `gluster peer probe`, `gluster peer status`, `gluster volume create`,"
+    " `gluster volume set`, `gluster volume start`",
     "grant": "`gluster volume set` auth.ssl-allow, server.root-squash; `ssh` starts bricks anew where read-only access"
     " changes",
     "mount": "`mount`, or `umount` and `mount` where the client was denied; for read-only access"
@@ -154,8 +154,9 @@ def _layout(filesystem: Filesystem) -> list[str]:
 
 
 def _full_mesh(servers: list[str]) -> bool:
-    seen = [native.run(["gluster", f"--remote-host={s}", "pool", "list"], quiet=True).out for s in servers]
-    return all(text.count("Connected") >= len(servers) for text in seen)
+    """Whether each knows all others, and takes their word: one that is connected may still have to be let in."""
+    seen = [native.run(["gluster", f"--remote-host={s}", "peer", "status"], quiet=True).out for s in servers]
+    return all(text.count("State: Peer in Cluster (Connected)") >= len(servers) - 1 for text in seen)
 
 
 def _gluster(*words: str) -> str:
