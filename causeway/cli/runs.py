@@ -50,7 +50,8 @@ def run(
     """Run scenarios and judge them; writes runs/ID/ (report.json, report.html, scenarios/NAME.html, junit.xml).
 
     In the lab that is up, where there is one and neither --lab, --count, --overlay nor another clock
-    is asked for; else in a lab of its own (in virtual time), which ends with the run.
+    is asked for; else in a lab of its own (in virtual time), which ends with the run. In one lab one run plays at a
+    time; a second one ends at once, with 2.
     Exit codes: 0 all passed, 1 a check failed, 2 bad input, 3 lab broken, 4 nothing ran.
     """
     names = scenarios or []

@@ -8,6 +8,7 @@ import signal
 import struct
 import sys
 import termios
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -55,6 +56,13 @@ class Agent:
 
     def _start(self, folder: Path) -> None:
         request = json.loads((folder / "request").read_text())
+        for child in self._children:
+            # a line is lent anew when whoever had it is gone, killed or by a lost connection: his job is nobody's
+            if child.terminal and child.terminal == request["terminal"] and child.rc is None:
+                with suppress(ProcessLookupError):  # it may not be its session's leader yet
+                    os.killpg(child.pid, signal.SIGHUP)
+                os.kill(child.pid, signal.SIGKILL)
+                child.rc = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
         out, err = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -123,6 +131,8 @@ def _become_job(do: Callable[[list[str]], int], argv: list[str], terminal: str |
         os.closerange(3, 256)
         sys.argv[0] = "causeway"
         rc = do(argv)
+    except Exception:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

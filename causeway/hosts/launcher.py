@@ -52,16 +52,14 @@ def die_with_parent() -> None:
 
 
 @contextmanager
-def _memory_folder(where: str | None) -> Iterator[int]:
+def _memory_folder(where: str) -> Iterator[int]:
     """A folder for the guest's memory, a file without a name: by its descriptor alone, for it has no name either.
 
-    So the guest has no other's files in reach, and nothing is left however it ends. Where there is no place in memory
-    (None) it is the lab host's own; on disk not every file system makes files in a folder that is gone.
+    So the guest has no other's files in reach, and nothing is left however it ends.
     """
-    name = tempfile.mkdtemp(prefix="causeway-", dir=where or ".")
+    name = tempfile.mkdtemp(prefix="causeway-", dir=where)
     fd = os.open(name, os.O_RDONLY | os.O_DIRECTORY)
-    if where:
-        os.rmdir(name)
+    os.rmdir(name)
     try:
         yield fd
     finally:
@@ -137,12 +135,16 @@ class Launcher:
                     key.fileobj.close()
 
     def _lend(self, client: socket.socket) -> bool:
-        """Send a free line's number and our side of its terminal; False when all are lent."""
+        """Send a free line's number and our side of its terminal; False when all are lent, or nobody takes it."""
         free = sorted(set(self._lines) - set(self._lent.values()))
         if not free:
             client.close()
             return False
-        socket.send_fds(client, [f"ttyS{free[0]}".encode()], [self._lines[free[0]]])
+        try:
+            socket.send_fds(client, [f"ttyS{free[0]}".encode()], [self._lines[free[0]]])
+        except OSError:  # it has died meanwhile
+            client.close()
+            return False
         self._lent[client] = free[0]
         return True
 

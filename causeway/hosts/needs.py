@@ -8,8 +8,7 @@ from pathlib import Path
 
 from causeway import folders
 from causeway.errors import LabBroken
-from causeway.hosts import artefacts, jail
-from causeway.hosts.uml import memory_folder, memory_mib
+from causeway.hosts import artefacts, disk, jail, memory
 from causeway.process import run
 
 
@@ -61,10 +60,10 @@ def uml_needs() -> list[Need]:
     for artefact in artefacts.ALL:
         detail = str(artefact.folder) if artefact.built else "not built yet; `causeway up` builds it"
         needs.append(Need(artefact.about, True, detail))
-    shm = Path("/dev/shm")
-    detail = f"{memory_mib(shm)} MiB for a lab host" if shm.exists() else "not there"
-    remedy = "make it larger (docker run --shm-size, mount -o remount,size=), or memory is a file on disk, and slow"
-    needs.append(Need("2.5 GiB free in /dev/shm", memory_folder() is not None, detail, remedy))
+    room = memory.room()
+    needs.append(Need("memory", room.enough, str(room), room.remedy))
+    lacking = disk.lacking()
+    needs.append(Need("room on disk", not lacking, "; ".join(lacking) or "enough", "free some"))
     lacks = jail.lacks()
     held = lacks or f"Landlock {jail.version()}: a lab reaches nothing of this machine but what it needs"
     remedy = "use a newer Linux, with landlock in its lsm=; or let nobody whom you do not trust be root in a lab"

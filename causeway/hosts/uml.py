@@ -16,18 +16,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from causeway import folders, process
+from causeway import folders, interrupts, process
 from causeway.errors import LabBroken
-from causeway.hosts import artefacts, mailbox, terminal
+from causeway.hosts import artefacts, disk, mailbox, memory, terminal
 from causeway.model.load import load_site
 from causeway.model.site import Site
 
 #: Nanoseconds since 1970 at which a seeded lab host's clock starts (2026-01-01), so that runs repeat.
 _SEEDED_START_NS = 1_767_225_600_000_000_000
-#: The guest's memory is sparse: only what is used takes the host's. But what it has read from files stays in it
-#: while there is room, so it must not have more than the host can give.
-_MOST_MEMORY_MIB = 16384
-_LEAST_MEMORY_MIB = 2048
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,8 @@ class UmlHost:
                     pass
             job = mailbox.submit(self.share, argv, terminal=name.decode())
             try:
-                return terminal.join(job, fds[0], self.running)
+                with interrupts.raised():  # a terminal window that is closed must not take the line with it
+                    return terminal.join(job, fds[0], self.running)
             finally:
                 if job.rc is None:
                     job.cancel()
@@ -141,11 +138,13 @@ def start(name: str, about: dict[str, Any], *, seed: int | None, keep: bool) -> 
     """Boot a lab host. With keep it outlives the caller, else it dies with it.
 
     With a seed its random numbers and its date are the same every time. Raises LabBroken when one of
-    this name runs already.
+    this name runs already, BadInput where memory or disk would not do; nothing has been made then.
     """
     host = UmlHost(folders.state() / name)
     if host.running():
         raise LabBroken(f"{name} is up already; `causeway down {name}` ends it")
+    memory_mib = memory.for_a_lab()
+    disk.need_room()
     host.end(graceful_s=0)
     (host.share / "jobs").mkdir(parents=True)
     folders.runs().mkdir(parents=True, exist_ok=True)
@@ -155,7 +154,7 @@ def start(name: str, about: dict[str, Any], *, seed: int | None, keep: bool) -> 
     (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in mounts.items()))
     (host.folder / "about.json").write_text(json.dumps(about))
     (host.folder / "uml").mkdir()
-    wanted = _reach(host, image) | {"argv": _command_line(host, seed)}
+    wanted = _reach(host, image) | {"argv": _command_line(host, seed, memory_mib)}
     (host.folder / "kernel.json").write_text(json.dumps(wanted))
     (host.folder / "lock").touch()
     env = dict(os.environ) | {"PYTHONPATH": str(folders.REPO)}
@@ -173,18 +172,6 @@ def start(name: str, about: dict[str, Any], *, seed: int | None, keep: bool) -> 
     return host
 
 
-def memory_folder() -> Path | None:
-    """A file system in memory, for a file whose pages are the guest's memory; None where there is none."""
-    folder = Path("/dev/shm")
-    return folder if os.access(folder, os.W_OK) and memory_mib(folder) >= _LEAST_MEMORY_MIB else None
-
-
-def memory_mib(folder: Path) -> int:
-    """How much memory a lab host gets: four fifths of what is free there, or what the largest lab can use."""
-    free_mib = shutil.disk_usage(folder).free // 2**20
-    return min(_MOST_MEMORY_MIB, free_mib * 4 // 5)
-
-
 def _reach(host: UmlHost, image: Path) -> dict[str, object]:
     """What of the machine the lab host's kernel may reach (see `jail`)."""
     kernel = str(artefacts.KERNEL.folder / "linux")
@@ -194,15 +181,15 @@ def _reach(host: UmlHost, image: Path) -> dict[str, object]:
         "look": [kernel, *libraries, str(image / "initrd.gz"), str(image / "root.img"), *tool],
         "names": [str(folders.REPO)],
         "change": [str(host.share), str(host.folder / "uml"), str(folders.runs())],
-        "memory": str(memory_folder() or "") or None,
+        "memory": str(memory.FOLDER),
     }
 
 
-def _command_line(host: UmlHost, seed: int | None) -> list[str]:
+def _command_line(host: UmlHost, seed: int | None, memory_mib: int) -> list[str]:
     seeded = [] if seed is None else [f"entropy-seed={seed}", f"time-travel-start={_SEEDED_START_NS}"]
     return [
         str(artefacts.KERNEL.folder / "linux"),
-        f"mem={memory_mib(memory_folder() or host.folder)}M",
+        f"mem={memory_mib}M",
         f"initrd={artefacts.LABHOST.folder / 'initrd.gz'}",
         f"share={host.share}",
         "seccomp=on",
@@ -228,7 +215,7 @@ def _interrupts_go_to(job: mailbox.Job) -> Iterator[None]:
         asked = True
         job.cancel()
 
-    before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM)}
+    before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:

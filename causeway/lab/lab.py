@@ -1,8 +1,10 @@
 """The lab that is up on this lab host, and its nodes."""
 
+import fcntl
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +41,18 @@ class Lab:
         folder = found[0].parent
         about = json.loads((folder / "lab.json").read_text())
         return cls(load_site(folder / "topology.yaml", about["counts"]), folder)
+
+    @contextmanager
+    def playing(self) -> Iterator[None]:
+        """Hold the lab for one run. BadInput, at once, while another one plays in it."""
+        with (self.folder / "playing").open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BadInput(
+                    f"another run plays in {self.site.name}; wait for its end, or bring up one more"
+                ) from None
+            yield
 
     @property
     def bring_up_s(self) -> dict[str, float]:

@@ -76,7 +76,8 @@ def _exports(wanted: str, own: str) -> list[str]:
     """Folders that are exported no more, or not to the same. Source: exports(5)."""
 
     def clients(text: str) -> set[tuple[str, str]]:
-        return {(words[0], client.partition("(")[0]) for words in _lines(text) for client in words[1:]}
+        pairs = ((words[0], word) for words in _lines(text) for word in words[1:])
+        return {(folder, word.partition("(")[0]) for folder, word in pairs if not word.startswith("-")}
 
     return [f"{folder} for {client}" for folder, client in sorted(clients(wanted) - clients(own))]
 

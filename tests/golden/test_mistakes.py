@@ -23,7 +23,7 @@ POOLS = JUBL[JUBL.index("pools:\n") : JUBL.index("\nlinks:")]
 WORK = "work: {owner: JUMP, servers: [nsd01, nsd02, nsd03, nsd04]"
 SERVERS = "use one of cn01, cn02, nsd01, nsd02, nsd03, nsd04"
 MOUNT_POINT = "^(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$"
-BOOT = "    boot: {server: SN, nfs_threads: 8, lease_s: 3600, var_mib: 64}\n"
+BOOT = "    boot: {server: SN, nfs_threads: 8, lease_s: 3600, var_mib: 8}\n"
 
 
 def changed(*replacements: tuple[str, str]) -> str:

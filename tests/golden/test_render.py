@@ -537,7 +537,7 @@ def test_each_block_of_the_shipped_site_has_its_line(jubl: tuple[Site, Files]) -
 
 def test_what_the_boot_server_can_do_is_the_topologys(tmp_path: Path) -> None:
     file = tmp_path / "site.yaml"
-    shipped, other = "nfs_threads: 8, lease_s: 3600, var_mib: 64", "nfs_threads: 3, lease_s: 121, var_mib: 5"
+    shipped, other = "nfs_threads: 8, lease_s: 3600, var_mib: 8", "nfs_threads: 3, lease_s: 121, var_mib: 5"
     assert shipped in TOPOLOGY.read_text()
     file.write_text(TOPOLOGY.read_text().replace(shipped, other))
     _, files = rendered(topology=file)

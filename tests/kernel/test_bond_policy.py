@@ -9,8 +9,8 @@ import bonds
 import pytest
 
 from causeway.folders import REPO
+from causeway.hosts import memory
 from causeway.hosts.artefacts import KERNEL
-from causeway.hosts.uml import memory_folder
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
         capture_output=True,
         text=True,
         timeout=600,
-        env={"TMPDIR": str(memory_folder())},
+        env={"TMPDIR": str(memory.FOLDER)},
     )
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert lines, done.stdout + done.stderr

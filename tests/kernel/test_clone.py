@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from causeway.hosts import memory
 from causeway.hosts.artefacts import KERNEL
-from causeway.hosts.uml import memory_folder
 
 HERE = Path(__file__).resolve().parent
 EBUSY, ENOSPC, EPERM = 16, 28, 1
@@ -151,7 +151,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def _booted(guest: Guest, archive: Path, clock: str, before: tuple[str, ...] = ()) -> Iterator[Guest]:
     _prepare(guest)
-    env = os.environ | {"TMPDIR": str(memory_folder() or guest.folder), "HOME": str(guest.folder)}
+    env = os.environ | {"TMPDIR": str(memory.FOLDER), "HOME": str(guest.folder)}
     with (guest.folder / "console").open("w") as console:
         argv = [*before, *_linux(guest, archive, clock)]
         streams = {"stdin": subprocess.DEVNULL, "stdout": console, "stderr": console}
@@ -293,7 +293,7 @@ def test_a_serial_line_of_its_own(make: Callable[..., Guest], archive: Path) -> 
 def test_it_dies_with_the_launcher_that_may_be_killed(make: Callable[..., Guest], archive: Path) -> None:
     one, two = make("one"), make("two")
     _prepare(one)
-    env = os.environ | {"TMPDIR": str(memory_folder() or one.folder), "HOME": str(one.folder)}
+    env = os.environ | {"TMPDIR": str(memory.FOLDER), "HOME": str(one.folder)}
     program = (
         "import ctypes, signal, subprocess, sys\n"
         "die = lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL)\n"

@@ -24,6 +24,40 @@ def test_its_software_is_sns_and_its_var_is_its_own_on_sn(lab: Tool) -> None:
     assert "root on / type tmpfs" in lab.on("R00-M0-NC-3", "mount")
 
 
+#: Mounts $2 of SN at /tmp/sn with the address $1, does $3 there, and takes it away. (An I/O node has no mount.nfs4.)
+_MOUNTS = """
+options=vers=4.2,proto=tcp,soft,timeo=30,retrans=1,addr=10.2.64.220,clientaddr=$1
+mkdir -p /tmp/sn && mount -i -t nfs4 -o $options 10.2.64.220:$2 /tmp/sn && cd /tmp/sn && sh -c "$3"
+rc=$?
+cd / && umount -l /tmp/sn
+exit $rc
+"""
+
+
+def test_sn_gives_an_io_node_what_is_its_own_and_the_other_cluster_nothing(lab: Tool) -> None:
+    own, others = "/bgl/gpfsvar/10.2.64.57", "/bgl/gpfsvar/10.2.64.58"
+
+    def mounts(node: str, address: str, path: str, then: str) -> tuple[int, str]:
+        done = lab("exec", "--json", node, "--", "sh", "-c", _MOUNTS, "sh", address, path, then)
+        (row,) = json.loads(done.stdout)
+        return row["rc"], row["stdout"]
+
+    io_node, key = ("R00-M0-NC-3", "10.2.64.57"), "cat var/mc/ssl/id_rsa1"
+    assert mounts(*io_node, own, "touch mine && rm mine && test -e var/mc/ssl/id_rsa")[0] == 0
+    assert mounts(*io_node, "/bgl", "test -e dist/etc/hosts")[0] == 0
+    refused = [(others, key), ("/bgl", f"cat gpfsvar/10.2.64.58/{key[4:]}"), ("/bgl", "touch x"), ("/", "touch x")]
+    for path, then in refused:
+        assert mounts(*io_node, path, then)[0] != 0, (path, then)
+    for path in ("/", "/bgl", "/bgl/dist", own, "/bgl/gpfsvar"):
+        rc, seen = mounts("nsd01", "10.2.64.202", path, 'ls -A && test -n "$(ls -A)"')
+        assert (rc != 0, seen) == (True, ""), path
+    # it is the exports that keep it out: were they for all of the network, it would read the other cluster's keys
+    export = "exportfs -o ro,no_root_squash,no_subtree_check,fsid={} 10.2.64.0/22:/srv/nfs4{}"
+    lab.on("SN", "sh", "-c", f"{export.format(0, '')} && {export.format(1, '/bgl')}")
+    assert mounts("nsd01", "10.2.64.202", "/bgl", "cat dist/root/.ssh/id_ed25519")[0] == 0
+    lab.on("SN", "exportfs", "-ra")
+
+
 def test_scripts_can_source_the_personality(lab: Tool) -> None:
     words = '. /etc/personality.sh; echo "$BGL_BLOCKID $BGL_SNIP $BGL_LOCATION $BGL_IP"'
     said = lab.on("R00-M0-NF-4", "sh", "-c", words)

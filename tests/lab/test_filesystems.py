@@ -16,6 +16,8 @@ enforce all of it. `tests/lab/test_filesystems.py` writes this page (UPDATE_DOCS
 whose cluster is not known, not granted, denied while it writes, or has missed a new key is in the scenarios
 [keys_wrong_cluster](scenarios/keys_wrong_cluster.md), [keys_granted_not](scenarios/keys_granted_not.md),
 [keys_deny_while_mounted](scenarios/keys_deny_while_mounted.md) and [keys_rotation](scenarios/keys_rotation.md).
+What becomes of one that forges another's name is in [keys_forged_name](scenarios/keys_forged_name.md), and of a denial
+that is broken off in [deny_interrupted](scenarios/deny_interrupted.md).
 
 """
 

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from conftest import REPO, XE_ALONE, Played, Tool, shipped
 
+from causeway.wait import until
 from tests.sites.played import wrong
 
 #: How a key begins, in PEM.
@@ -62,6 +63,23 @@ def test_a_wrong_claim_fails_with_exit_code_1_and_evidence_without_private_keys(
     assert latest / "evidence" / "wrong_claim" / "nsd01" / "bonding.txt" in kept
     assert "Slave Interface: eth5" in (latest / "evidence" / "wrong_claim" / "nsd01" / "bonding.txt").read_text()
     assert [file for file in kept if PRIVATE in file.read_bytes()] == []
+
+
+def test_a_second_run_in_the_lab_that_is_up_ends_at_once(lab: Tool, tmp_path: Path) -> None:
+    waits = tmp_path / "waits.py"
+    waits.write_text(
+        '"""It waits.\n\nClaim: none.\n\nSource: none.\n"""\n\n\n'
+        "def play(stage):\n"
+        '    with stage.healthy("it waits"):\n'
+        '        stage.lab.on("SN", "sh", "-c", "touch /tmp/waits; sleep 15").must()\n'
+        '        stage.same("one", 1, 1)\n'
+    )
+    first = lab.start("run", str(waits))
+    until("it waits", lambda: "" if "waits" in lab.on("SN", "ls", "/tmp") else "not yet", deadline_s=60)
+    second = lab("run", "single_stream")
+    assert (second.returncode, "another run plays in jubl; wait for its end" in second.stderr) == (2, True)
+    first.communicate(timeout=120)
+    lab.on("SN", "rm", "/tmp/waits")
 
 
 def test_jumbo_frames_by_one_key_carry_990_mbit(tool: Tool) -> None:

@@ -3,9 +3,11 @@
 import os
 import pty
 import select
+import signal
 import subprocess
 import time
 
+import pytest
 from conftest import CAUSEWAY, Tool
 
 
@@ -53,6 +55,22 @@ def test_a_shell_can_be_opened_again_and_again(lab: Tool) -> None:
         typist.wait_for("SN")
         typist.type("exit\r")
         assert typist.process.wait(timeout=30) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGKILL])
+def test_a_terminal_window_that_is_closed_harms_no_later_shell(lab: Tool, number: int) -> None:
+    for _ in range(5):  # more than there are serial lines
+        typist = Typist([str(CAUSEWAY), "shell", "SN"], lab.env)
+        typist.wait_for("SN")
+        typist.type("sleep 1000\r")
+        os.killpg(typist.process.pid, number)
+        typist.process.wait(timeout=30)
+    typist = Typist([str(CAUSEWAY), "shell", "SN"], lab.env)
+    typist.wait_for("SN")
+    typist.type("echo $((40 + 2))\r")
+    typist.wait_for("42")
+    typist.type("exit 3\r")
+    assert typist.process.wait(timeout=30) == 3
 
 
 def test_a_shell_on_a_booted_io_node_is_on_its_own_system(lab: Tool) -> None:

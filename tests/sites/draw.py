@@ -309,7 +309,7 @@ class _Drawing:
             "locations": [{"racks": [rack], "connectors": connectors}],
             "blocks": {block: f"{rack}-M?-N?-?", rest: f"{rack}-M1-*"},
             "booted": block,
-            "boot": {"server": head.names[0], "nfs_threads": 8, "lease_s": 3600, "var_mib": 64},
+            "boot": {"server": head.names[0], "nfs_threads": 8, "lease_s": 3600, "var_mib": 8},
             "routes": self.routes(head, self.groups[0]),
         }
 

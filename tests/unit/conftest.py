@@ -10,14 +10,16 @@ from mc import config as configuration
 from mc import keys, native
 from mc.config import Config, save
 from mc.main import main
-from tests.unit.mc_node import HERE, Does, Said
+from tests.unit.mc_node import HERE, Does, Said, lay_out
 
 
 @pytest.fixture
 def var(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A node's /var/mc, in which there is nothing yet."""
+    """A node's /var/mc: of no cluster yet."""
     folder = tmp_path / "var" / "mc"
+    lay_out(folder)
     monkeypatch.setattr(configuration, "VAR", folder)
+    monkeypatch.setattr(configuration, "LOCK", tmp_path / "run" / "mc.lock")
     monkeypatch.setattr(native, "verbose", False)
     return folder
 

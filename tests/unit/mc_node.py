@@ -1,12 +1,22 @@
 """This machine as a node of a cluster, and how a command on it ends."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from mc.config import Node
 
 #: This machine as a node: the commands know themselves by their addresses.
 HERE = Node(1, "SN-b", "127.0.0.1", "quorum")
+
+
+def lay_out(var: Path) -> None:
+    """Make the folders and links of a /var/mc, without any table or key."""
+    (var / "state.a").mkdir(parents=True)
+    for part, mode in {"gen": 0o755, "ssl": 0o700}.items():
+        (var / "state.a" / part).mkdir(mode)
+        (var / part).symlink_to(f"now/{part}")
+    (var / "now").symlink_to("state.a")
 
 
 class Said(NamedTuple):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,27 @@ def test_a_job_that_breaks_the_command_line_ends_all_the_same(tmp_path: Path, mo
     (tmp_path / "poweroff").touch()
     agent.Agent(breaks).serve()
     assert job.rc == 70
+
+
+def test_who_gets_a_terminal_gets_it_from_whoever_was_left_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a terminal window is closed: nobody tells the agent, and the line is lent anew."""
+    monkeypatch.setattr(agent, "SHARE", tmp_path)
+    master, slave = os.openpty()
+    name = os.ttyname(slave).removeprefix("/dev/")
+
+    def shell(words: list[str]) -> int:
+        if words == ["left"]:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            signal.pause()
+        os.close(os.open("/dev/tty", os.O_RDWR))  # it is its controlling terminal
+        return 5
+
+    left, next_one = submit(tmp_path, ["left"], terminal=name), submit(tmp_path, ["next"], terminal=name)
+    (tmp_path / "poweroff").touch()
+    agent.Agent(shell).serve()
+    assert left.rc in (-signal.SIGHUP, -signal.SIGKILL)
+    assert next_one.rc == 5
+    os.close(master)
+    os.close(slave)

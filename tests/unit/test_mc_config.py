@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from mc import config as configuration
+from mc import native
 from mc.config import Config, Filesystem, Grant, Node, RemoteCluster, RemoteFilesystem, change, load, save
 from mc.native import Refused
-from tests.unit.mc_node import HERE
+from tests.unit.mc_node import HERE, lay_out
 
 FULL = Config(
     "blue.example",
@@ -25,8 +26,14 @@ FULL = Config(
 )
 
 
-def files(folder: Path) -> dict[str, str]:
-    return {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*") if f.is_file()}
+def files(var: Path) -> dict[str, str]:
+    """What is to be read below gen/ and ssl/, by the way that readers go."""
+    found = (file for part in ("gen", "ssl") for file in (var / part).iterdir())
+    return {str(file.relative_to(var)): file.read_text() for file in found}
+
+
+def listed(var: Path) -> list[str]:
+    return sorted(path.name for path in var.iterdir())
 
 
 def test_what_is_saved_is_loaded_again(var: Path) -> None:
@@ -37,12 +44,13 @@ def test_what_is_saved_is_loaded_again(var: Path) -> None:
 
 def test_a_cluster_of_nothing_is_saved_and_loaded_too(cluster: Config) -> None:
     assert cluster == Config("blue.example", "0123456789abcdef", "SN-b", cluster.folder, nodes=[HERE])
+    assert cluster.generation == 0
 
 
 def test_tables_name_their_columns_and_comments_and_empty_lines_are_no_rows(var: Path) -> None:
     save(FULL, var)
     grants = var / "gen" / "grants"
-    assert grants.read_text().splitlines()[0] == "# cluster filesystem access root"
+    assert grants.read_text().splitlines()[0] == "# cluster filesystem access root state"
     grants.write_text(f"# a comment\n\n{grants.read_text()}\n")
     assert load().grants == FULL.grants
 
@@ -77,7 +85,7 @@ def test_a_change_takes_the_place_of_all_and_leaves_no_stage(var: Path) -> None:
     assert load().settings == {"pingTimeout": "5"}
     assert config.folder == var
     assert files(var)["ssl/id_rsa1"] == "a key"
-    assert sorted(path.name for path in var.iterdir()) == ["gen", "lock", "ssl"]
+    assert listed(var) == ["gen", "now", "ssl", "state.b"]
 
 
 @pytest.mark.parametrize("mishap", [Refused, KeyboardInterrupt, ZeroDivisionError])
@@ -92,7 +100,7 @@ def test_a_change_that_fails_leaves_all_as_it_was(mishap: type[BaseException], v
         (config.ssl / "id_rsa2").write_text("another")
         raise mishap
     assert files(var) == before
-    assert sorted(path.name for path in var.iterdir()) == ["gen", "lock", "ssl"]
+    assert listed(var) == ["gen", "now", "ssl", "state.b"]
 
 
 @pytest.mark.usefixtures("cluster")
@@ -109,7 +117,7 @@ def test_a_change_is_refused_on_every_node_but_the_configuration_server(cluster:
     before = files(var)
     with pytest.raises(Refused, match=r"is kept on FEN-b; do it there"), change():
         pytest.fail("nothing may be changed here")
-    assert files(var) == before | {"lock": ""}
+    assert files(var) == before
 
 
 def test_a_node_that_is_no_member_any_more_is_told_so(cluster: Config, var: Path) -> None:
@@ -138,13 +146,13 @@ def test_what_is_replicated_arrives_whole_with_links_and_modes_and_old_parts_go(
         (config.ssl / "id_rsa").symlink_to("id_rsa1")
     packed = subprocess.run(configuration._pack(), capture_output=True, check=True).stdout
     there = tmp_path / "there" / "mc"
-    (there / "ssl").mkdir(parents=True)
+    lay_out(there)
     (there / "ssl" / "known_cluster.gone").write_text("deleted since")
     (there / "etc").mkdir()
     monkeypatch.setattr(configuration, "VAR", there)
     subprocess.run(["sh", "-c", configuration._unpack()], input=packed, check=True)
-    assert files(there) == {path: text for path, text in files(var).items() if path != "lock"}
-    assert sorted(path.name for path in there.iterdir()) == ["etc", "gen", "ssl"]
+    assert files(there) == files(var)
+    assert listed(there) == ["etc", "gen", "now", "ssl", "state.b"]
     assert (there / "ssl").stat().st_mode & 0o777 == 0o700
     assert (there / "ssl" / "id_rsa1").stat().st_mode & 0o777 == 0o600
     assert (there / "ssl" / "id_rsa").is_symlink()
@@ -160,7 +168,122 @@ def test_an_archive_that_was_cut_off_anywhere_changes_nothing(var: Path) -> None
         unpack = ["sh", "-c", configuration._unpack()]
         done = subprocess.run(unpack, input=packed[:length], capture_output=True, check=False)
         assert done.returncode != 0, length
-        assert {path: text for path, text in files(var).items() if not path.startswith("stage/")} == before
+        assert files(var) == before
+
+
+def arrives(packed: bytes, there: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Put an archive in place on another node, whose /var/mc is `there`; the exit code."""
+    monkeypatch.setattr(configuration, "VAR", there)
+    return subprocess.run(["sh", "-c", configuration._unpack()], input=packed, check=False).returncode
+
+
+@pytest.mark.usefixtures("cluster")
+def test_an_older_state_never_wins_on_a_node(var: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = []
+    for value in ("1", "2"):
+        with change() as config:
+            config.settings["pingTimeout"] = value
+        packed.append(subprocess.run(configuration._pack(), capture_output=True, check=True).stdout)
+    there = tmp_path / "there" / "mc"
+    old, new = packed
+    # the old one is late; then the new one comes once more, to a node where somebody has spoilt it
+    assert [arrives(p, there, monkeypatch) for p in (new, old)] == [0, configuration._OLDER]
+    assert files(there)["gen/settings"] == "pingTimeout 2\n"
+    (there / "gen" / "settings").write_text("")
+    assert arrives(new, there, monkeypatch) == 0
+    assert load().settings == {"pingTimeout": "2"}
+    assert listed(there) == ["gen", "now", "ssl", "state.b"]
+    # of another cluster it is not older, whatever its number
+    (there / "gen" / "cluster").write_text("name red.example\nid fedcba9876543210\nserver SN-c\ngeneration 99\n")
+    assert arrives(old, there, monkeypatch) == 0
+    assert files(there) == files(var) | {"gen/settings": "pingTimeout 1\n", "gen/cluster": files(there)["gen/cluster"]}
+
+
+#: Stands before each program that a shell starts; kills the shell before the n-th one is begun.
+_KILLS = """#!/bin/sh
+n=$(($(/usr/bin/cat "$COUNT") + 1))
+echo $n >"$COUNT"
+[ $n != "$AT" ] || { kill -KILL $PPID; exit 1; }
+exec "/usr/bin/${0##*/}" "$@"
+"""
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_state_that_arrives_and_is_killed_at_any_step_is_there_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = []
+    for value in ("1", "2"):
+        with change() as config:
+            config.settings["pingTimeout"] = value
+            (config.ssl / "id_rsa1").write_text(value)
+        packed.append(subprocess.run(configuration._pack(), capture_output=True, check=True).stdout)
+    there, programs, count = tmp_path / "there" / "mc", tmp_path / "bin", tmp_path / "count"
+    monkeypatch.setattr(configuration, "VAR", there)
+    programs.mkdir()
+    for name in ("mkdir", "flock", "rm", "timeout", "mv", "ln"):
+        (programs / name).write_text(_KILLS)
+        (programs / name).chmod(0o755)
+    environment = {"PATH": f"{programs}:/usr/bin:/bin", "COUNT": str(count)}
+    seen = set()
+    for at in range(1, 40):
+        codes = []
+        for archive, kill_at in ((packed[0], 0), (packed[1], at)):
+            count.write_text("0")
+            argv = ["sh", "-c", configuration._unpack()]
+            if not kill_at:
+                subprocess.run(["sh", "-c", configuration.forget()], check=False)
+            done = subprocess.run(argv, input=archive, env=environment | {"AT": str(kill_at)}, check=False)
+            codes.append(done.returncode)
+        assert codes[0] == 0
+        seen.add((load().settings["pingTimeout"], (there / "ssl" / "id_rsa1").read_text()))
+        if codes[1] == 0:
+            break
+    assert seen == {("1", "1"), ("2", "2")}
+    assert at > 8
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_node_that_has_a_newer_state_goes_on_with_that_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with change():
+        pass
+    archive = subprocess.run(configuration._pack(), capture_output=True, check=True).stdout
+    with change() as config:
+        config.settings["pingTimeout"] = "5"
+        config.nodes.append(Node(2, "FEN-b", "127.0.0.2", "quorum"))
+    monkeypatch.setattr(configuration.native, "ssh", lambda *_, **__: native.Result(0, archive, ""))
+    told = configuration.fetch(replace(load(), server="FEN-b"))
+    assert told.settings == {"pingTimeout": "5"}
+    said = "FEN-b has an older configuration than this node; going on with that of this node\n"
+    assert capsys.readouterr().out.endswith(said)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_nodes_that_keep_a_newer_state_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with change():
+        pass
+    monkeypatch.setattr(native, "ssh", lambda *_, **__: native.Result(configuration._OLDER, b"", ""))
+    configuration.replicate([Node(2, "FEN-b", "127.0.0.2", "nonquorum")])
+    assert capsys.readouterr().out == "these nodes have a newer configuration, and keep it: FEN-b\n"
+
+
+def test_a_node_of_no_cluster_gets_folders_and_links_with_its_first_state(
+    var: Path, cluster: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The configuration server by a change, another one by an archive."""
+    first = tmp_path / "first" / "mc"
+    monkeypatch.setattr(configuration, "VAR", first)
+    with change(cluster):
+        assert not configuration.member()
+    assert listed(first) == ["gen", "now", "ssl", "state.a"]
+    assert subprocess.run(["sh", "-c", configuration.forget()], check=False).returncode == 0
+    assert listed(first) == []
+    assert not configuration.member()
+    assert var != first
 
 
 @pytest.mark.usefixtures("cluster")

@@ -6,7 +6,7 @@ import pytest
 
 from causeway.process import Result, run
 from mc import native
-from mc.config import Config, Filesystem
+from mc.config import Config, Filesystem, Grant
 from mc.drivers import gluster
 from mc.drivers.driver import State
 from mc.native import Refused
@@ -116,6 +116,72 @@ def test_a_layout_that_cannot_be_is_refused_before_anything_is_done(
     assert str(caught.value) == NO_LAYOUTS[layout, parity, servers]
 
 
+class Answers:
+    """Native commands: what is answered to each, the first answer once where there are more; and what was started."""
+
+    def __init__(self, **answers: list[native.Result]) -> None:
+        self.answers, self.begun = answers, list[str]()
+
+    def __call__(self, argv: list[str], **_: object) -> native.Result:
+        line = " ".join(argv)
+        self.begun.append(line)
+        for word, results in self.answers.items():
+            if word.replace("_", " ") in line:
+                return results.pop(0) if len(results) > 1 else results[0]
+        return native.Result(0, b"", "")
+
+
+OK, BUSY = native.Result(0, b"", ""), native.Result(1, b"", "Another transaction is in progress for work. Try again.")
+WORK = Filesystem("work", "/work", "n1,n2", "/disks/work/brick", "whole", 0)
+BRICKS = "".join(f"Brick {name}:/disks/work/brick    49152     0          Y       7\n" for name in ("n1", "n2"))
+
+
+def test_a_command_that_was_broken_off_goes_on_for_a_moment_and_is_waited_for(
+    var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Answers(volume_set=[BUSY, BUSY, OK])
+    monkeypatch.setattr(native, "run", answers)
+    monkeypatch.setattr(gluster, "_POLL_S", 0)
+    gluster.grant(Config("blue.example", folder=var), WORK, restart=False)
+    assert len(answers.begun) == 3
+    answers.answers["volume_set"] = [native.Result(1, b"", "no such volume")]
+    with pytest.raises(Refused, match=r"auth\.ssl-allow blue\.example .*no such volume"):
+        gluster.grant(Config("blue.example", folder=var), WORK, restart=False)
+    answers.answers["volume_set"] = [BUSY]
+    monkeypatch.setattr(gluster, "_BUSY_S", 0)
+    with pytest.raises(Refused, match="Another transaction"):
+        gluster.grant(Config("blue.example", folder=var), WORK, restart=False)
+
+
+def test_servers_are_told_of_the_grants_that_count(var: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = Answers()
+    monkeypatch.setattr(native, "run", answers)
+    rows = [
+        Grant("green.example", "work", "rw", "no", "leaving"),
+        Grant("red.example", "work", "rw", "no", "coming"),
+        Grant("grey.example", "work", "ro", "no"),
+    ]
+    gluster.grant(Config("blue.example", folder=var, grants=rows), WORK, restart=False)
+    assert answers.begun == [
+        "gluster --mode=script volume set work auth.ssl-allow blue.example,red.example server.root-squash off"
+    ]
+
+
+def test_bricks_start_anew_also_those_that_were_left_dead_and_no_other_process_ends(
+    var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = Answers(
+        status_work_clients=[native.Result(0, b"Clients connected : 3\n" * 2, "")],
+        volume_status=[native.Result(0, BRICKS.encode(), "")],
+    )
+    monkeypatch.setattr(native, "run", answers)
+    gluster.grant(Config("blue.example", folder=var), WORK, restart=True)
+    assert answers.begun[1] == "gluster --mode=script volume start work force"
+    anew = [line for line in answers.begun if line.startswith("ssh")]
+    assert [line.split()[5] for line in anew] == ["n1", "n2"]
+    assert all("pkill -x -F $file glusterfsd; done; gluster volume start work force" in line for line in anew)
+
+
 @pytest.fixture
 def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What a mount of work says below its .meta: three servers, one of them not connected."""
@@ -210,11 +276,12 @@ volume work-disperse-0
 end-volume
 """
 GRANTS = """\
-# cluster filesystem access root
-green.example work ro no
-grey.example work rw no
-grey.example home1 ro no
-red.example work ro no
+# cluster filesystem access root state
+green.example work ro no held
+grey.example work rw no held
+blue.example work ro no leaving
+grey.example home1 ro no held
+red.example work ro no coming
 """
 
 
@@ -260,7 +327,9 @@ def test_a_brick_gets_a_read_only_export_for_the_clusters_that_grants_name(serve
     assert text == before + EXPORT + "volume work-server\n" + after.replace(SERVED, ACCEPTS + ALLOWED)
 
 
-@pytest.mark.parametrize("grants", ["", "green.example work rw no\n", "green.example home1 ro no\n"])
+@pytest.mark.parametrize(
+    "grants", ["", "green.example work rw no\n", "green.example home1 ro no\n", "green.example work ro no leaving\n"]
+)
 def test_a_brick_without_read_only_clusters_is_told_whose_keys_it_accepts_and_no_more(
     grants: str, server: Server
 ) -> None:

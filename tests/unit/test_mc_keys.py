@@ -75,7 +75,7 @@ def test_the_first_pair_is_used_at_once_and_is_what_the_daemons_read(green: Path
     assert (green / "glusterfs.key").read_text() == (green / "id_rsa1").read_text()
     assert (green / "glusterfs.pem").read_text() == (green / "id_rsa1.cert").read_text()
     assert (green / "glusterfs.ca").read_text() == (green / "id_rsa.pub").read_text()
-    assert keys.subject((green / "id_rsa.pub").read_text()) == "green.example"
+    assert keys.names((green / "id_rsa.pub").read_text()) == (["green.example"], ["green.example"])
 
 
 def test_private_keys_are_their_owners_alone(made: Path) -> None:
@@ -194,6 +194,77 @@ def test_another_clusters_key_is_refused_by_its_name_also_beside_the_right_one(m
     both.write_text((made / "id_rsa1.cert").read_text() + (red / "id_rsa1.cert").read_text())
     with pytest.raises(Refused, match=r"this is the public key of red\.example, not of blue\.example"):
         keys.read_public(both, BLUE)
+
+
+#: what -> how openssl makes a public key of blue's name that is not a cluster's, and what is said of it
+FORGED = {
+    "could sign others": ({"basicConstraints": "critical,CA:TRUE"}, "it lacks CA:FALSE (Basic Constraints)"),
+    "may sign certificates": (
+        {"keyUsage": "digitalSignature,keyCertSign"},
+        "it lacks Digital Signature (Key Usage)",
+    ),
+    "is for mail": (
+        {"extendedKeyUsage": "emailProtection"},
+        "it lacks TLS Web Server Authentication, TLS Web Client Authentication (Extended Key Usage)",
+    ),
+}
+
+
+def make(folder: Path, name: str, *options: str) -> str:
+    """A public key as openssl makes it by these options."""
+    key, file = folder / f"{name}.key", folder / f"{name}.pub"
+    argv = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(file)]
+    native.must([*argv, *options])
+    return file.read_text()
+
+
+def extensions(**other: str) -> list[str]:
+    return [word for name, value in (keys.EXTENSIONS | other).items() for word in ("-addext", f"{name}={value}")]
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_key_that_could_do_more_than_a_clusters_may_is_refused(what: str, tmp_path: Path) -> None:
+    other, said = FORGED[what]
+    make(tmp_path, "blue", "-subj", f"/CN={BLUE}", *extensions(**other))
+    with pytest.raises(Refused, match="it could be used for more than a cluster's key may be") as caught:
+        keys.read_public(tmp_path / "blue.pub", BLUE)
+    assert f"; {said}; copy" in str(caught.value)
+
+
+def test_a_key_as_openssl_makes_it_by_itself_is_that_of_an_authority_and_is_refused(tmp_path: Path) -> None:
+    make(tmp_path, "blue", "-subj", f"/CN={BLUE}")
+    with pytest.raises(Refused, match="it lacks CA:FALSE"):
+        keys.read_public(tmp_path / "blue.pub", BLUE)
+
+
+@pytest.mark.parametrize("subject", [f"/CN={BLUE}/CN=green.example", f"/O=x/CN={BLUE}", f"/CN=*.{BLUE}"])
+def test_a_key_of_more_than_one_name_or_of_a_pattern_is_refused(subject: str, tmp_path: Path) -> None:
+    make(tmp_path, "blue", "-subj", subject, *extensions())
+    with pytest.raises(Refused, match=r"this is the public key of .*, not of blue"):
+        keys.read_public(tmp_path / "blue.pub", BLUE)
+
+
+def test_a_key_that_another_cluster_has_signed_is_refused_and_by_openssl_too(green: Path, tmp_path: Path) -> None:
+    signer = ["-CA", str(green / "id_rsa.cert"), "-CAkey", str(green / "id_rsa")]
+    forged = make(tmp_path, "forged", "-subj", f"/CN={BLUE}", *extensions(), *signer)
+    with pytest.raises(Refused, match=r"green\.example has signed it, and who signs one key can sign others"):
+        keys.read_public(tmp_path / "forged.pub", BLUE)
+    trusted = str(green / "id_rsa.pub")
+    assert native.run(["openssl", "verify", "-CAfile", trusted, str(tmp_path / "forged.pub")]).rc != 0
+    # the same where green's key is what openssl makes by itself: that would do
+    key = ["-key", str(green / "id_rsa"), "-subj", "/CN=green.example", "-x509", "-out", str(tmp_path / "ca.pub")]
+    native.must(["openssl", "req", *key])
+    native.must(["openssl", "verify", "-CAfile", str(tmp_path / "ca.pub"), str(tmp_path / "forged.pub")])
+    assert "BEGIN CERTIFICATE" in forged
+
+
+def test_what_is_made_here_can_be_both_ends_of_a_connection_and_sign_nothing(green: Path) -> None:
+    said = native.must(["openssl", "x509", "-in", str(green / "id_rsa.pub"), "-noout", "-purpose"])
+    for line in ("SSL client : Yes", "SSL server : Yes", "SSL client CA : No", "SSL server CA : No"):
+        assert line in said
+    own = str(green / "id_rsa.pub")
+    for purpose in ("sslclient", "sslserver"):
+        native.must(["openssl", "verify", "-purpose", purpose, "-CAfile", own, own])
 
 
 def test_a_name_that_openssl_takes_for_none_makes_no_pair(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from causeway.lab.filesystems.gluster import parse_ports
+from causeway.lab.filesystems.gluster import NO_HANDSHAKE, NOT_GRANTED, parse_ports, refusal
 from causeway.lab.probes.connections import parse_carried
 from causeway.model.load import load_site
 from causeway.model.site import Site
@@ -139,3 +139,12 @@ def test_files_count_until_the_last_is_done_and_who_is_done_makes_room() -> None
     assert bound_mb(on, two | alone) == pytest.approx(1.5 * WIRE_MB), "three files, and two of them take two of time"
     done = done_s(on, two, {IONS[0]: WIRE_MB, IONS[1]: 3 * WIRE_MB})
     assert done == {IONS[0]: pytest.approx(2), IONS[1]: pytest.approx(4)}, "half a link each, then a whole one"
+
+
+def test_why_a_client_has_not_mounted_is_told_by_its_log_and_by_a_handshake() -> None:
+    log = "[2026-01-01] I [main] begun\n[2026-01-01] E [client-handshake.c] SETVOLUME: Authentication failed\n"
+    unknown = "read R BLOCK\nSSL routines:ssl3_read_bytes:tlsv1 alert unknown ca\n"
+    assert refusal(log, unknown) == NOT_GRANTED
+    assert refusal("[2026-01-01] I [main] begun\n", unknown) == NO_HANDSHAKE
+    said = refusal("[2026-01-01] E [socket.c] no route\n", "connect: No route to host\n")
+    assert said == "not mounted: [2026-01-01] E [socket.c] no route; handshake: connect: No route to host"

@@ -91,11 +91,24 @@ def test_service_node_and_io_nodes_agree_on_who_and_where_things_are() -> None:
         assert re.findall(rf"\b{name}=(/\S+)", rc_sysinit) == [on_service_node[name]]
     mounts = [line.split()[1] for line in TREE["/etc/fstab"].text.splitlines() if not line.startswith("#")]
     exports = [line.split()[0] for line in TREE["/etc/exports"].text.splitlines() if not line.startswith("#")]
-    mounted = ["/bgl", f"{on_service_node['BGLOS']}/usr", "/bgl/gpfsvar"]
+    own = [f"/bgl/gpfsvar/{JUBL.known_by(node).address}" for node in JUBL.diskless()]
+    mounted = ["/bgl", f"{on_service_node['BGLOS']}/usr", *own]
     assert set(mounted) <= set(mounts)
     assert sorted(exports) == sorted(["/srv/nfs4", *(f"/srv/nfs4{path}" for path in mounted)])
     leg = JUBL.nodes["SN"].interfaces[on_service_node["BGL_INTERFACE"]]
     assert (on_service_node["BGL_SNIP"], leg.network) == (str(leg.address), pool_of(JUBL).network)
+
+
+def test_each_io_node_may_read_the_trees_and_write_its_own_var_and_nobody_else_anything() -> None:
+    lines = [line.split() for line in TREE["/etc/exports"].text.splitlines() if not line.startswith("#")]
+    nodes = [str(JUBL.known_by(node).address) for node in JUBL.diskless()]
+    own = {f"/srv/nfs4/bgl/gpfsvar/{address}": [address] for address in nodes}
+    for path, options, *clients in lines:
+        access = options[1:].split(",")[0]
+        assert (access, clients) == (("rw", own[path]) if path in own else ("ro", nodes)), path
+    assert own.keys() < {line[0] for line in lines}
+    numbers = re.findall(r",fsid=(\d+) ", TREE["/etc/exports"].text)
+    assert len(set(numbers)) == len(numbers) == len(lines)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

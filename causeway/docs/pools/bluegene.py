@@ -11,8 +11,8 @@ def sections(pool: BlueGene) -> list[str]:
     lines = section("Blocks", "block|its I/O nodes, as a pattern", blocks)
     lines += [
         f"`bglallocate BLOCK USER` on {boot.server} boots one; `causeway up` does it for {pool.booted}.",
-        f"{boot.server} has {boot.nfs_threads} NFS threads, leases of {boot.lease_s} s, and {boot.var_mib} MiB for the",
-        "nodes' own /var.",
+        f"{boot.server} has {boot.nfs_threads} NFS threads, leases of {boot.lease_s} s, and {boot.var_mib} MiB for",
+        "each node's own /var.",
         "",
     ]
     return lines

@@ -8,15 +8,25 @@ from causeway.lab.probes.connections import End
 
 
 class Driver(Protocol):
-    """MOUNT_TYPE: what /proc/mounts calls a filesystem of this driver."""
+    """MOUNT_TYPE: what /proc/mounts calls a filesystem of this driver.
+
+    ADMITTED: the file of the keys that a server accepts of clients, as nodes/mc has it.
+    """
 
     MOUNT_TYPE: str
+    ADMITTED: str
 
     def listening(self, lab: Lab, filesystem: str) -> dict[End, str]:
         """Where a filesystem's daemons listen for data -> the node that each is on; a node may have several."""
 
     def count_calls(self, lab: Lab, filesystem: str) -> Callable[[], None]:
         """Have the servers count what clients ask of them; what it returns ends that."""
+
+    def mount_directly(self, lab: Lab, filesystem: str, node: str, at: str) -> str:
+        """Mount it on a node by its own command, not by ours, with the key that the node shows.
+
+        Returns "", or why it is not mounted: "refused: not granted", "refused in the handshake", or what was logged.
+        """
 
     def calls(self, lab: Lab, filesystem: str) -> str:
         """What they have counted, as they say it themselves."""

@@ -12,6 +12,12 @@ from causeway.lab.lab import Lab
 from causeway.lab.probes.connections import End
 
 MOUNT_TYPE = "fuse.glusterfs"
+ADMITTED = "/var/mc/ssl/glusterfs.clients"
+#: Why a client has not mounted.
+NOT_GRANTED, NO_HANDSHAKE = "refused: not granted", "refused in the handshake"
+_PORT = 24007
+_KEY = ("-cert", "/etc/ssl/glusterfs.pem", "-key", "/etc/ssl/glusterfs.key")
+_SHOWS_KEY = ("openssl", "s_client", "-ign_eof", *_KEY, "-connect")
 
 
 def listening(lab: Lab, filesystem: str) -> dict[End, str]:
@@ -39,6 +45,31 @@ def count_calls(lab: Lab, filesystem: str) -> Callable[[], None]:
         _gluster(lab, filesystem, "profile", filesystem, "stop")
 
     return stop
+
+
+def mount_directly(lab: Lab, filesystem: str, node: str, at: str) -> str:
+    """By mount.glusterfs, which asks the first server for the volume file.
+
+    Why a server refuses a key, its client does not always see: openssl waits for that.
+    """
+    server, log = member(lab, lab.site.servers(filesystem)[0]), f"{at}.log"
+    lab.on(node, "mkdir", "-p", at).must()
+    lab.on(node, "rm", "-f", log).must()
+    lab.on(node, "mount", "-t", "glusterfs", "-o", f"log-file={log}", f"{server}:/{filesystem}", at, timeout_s=300)
+    used = lab.on(node, "ls", at).rc == 0
+    if used and lab.on(node, "stat", "-f", "-c", "%T", at).stdout.strip() == "fuse":
+        return ""
+    return refusal(lab.read(node, log), lab.on(node, "timeout", "3", *_SHOWS_KEY, f"{server}:{_PORT}").stderr)
+
+
+def refusal(log: str, handshake: str) -> str:
+    """Why a client has not mounted, by its log and by what openssl says of a handshake with its key."""
+    if "Authentication failed" in log:
+        return NOT_GRANTED
+    if "alert unknown ca" in handshake:
+        return NO_HANDSHAKE
+    errors = [line for line in log.splitlines() if "] E [" in line]
+    return f"not mounted: {'; '.join(errors[-3:])}; handshake: {handshake.strip().rpartition(chr(10))[2]}"
 
 
 def calls(lab: Lab, filesystem: str) -> str:

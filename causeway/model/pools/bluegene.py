@@ -34,13 +34,13 @@ class Boot(Thing):
     """The service node that the I/O nodes boot from, and what it can do.
 
     `nfs_threads` are its NFS server's, `lease_s` is the time for which it lends an address by DHCP (seconds),
-    and `var_mib` the room for all nodes' own /var under /bgl/gpfsvar (MiB).
+    and `var_mib` the room for each node's own /var under /bgl/gpfsvar (MiB).
     """
 
     server: str
     nfs_threads: Annotated[StrictInt, Field(ge=1, le=512)] = 8
     lease_s: Annotated[StrictInt, Field(ge=120, le=10**9)] = 3600
-    var_mib: Annotated[StrictInt, Field(ge=1, le=10**5)] = 64
+    var_mib: Annotated[StrictInt, Field(ge=1, le=10**5)] = 8
 
 
 class BlueGene(Thing):

@@ -33,8 +33,8 @@ def start_script(number: int, name: str) -> str:
 
 
 def own_tree(stage: Stage, node: str) -> str:
-    """Where the server keeps a node's /var."""
-    return f"/bgl/gpfsvar/{stage.site.known_by(node).address}"
+    """Where the server keeps a node's /var, in a file system of that node's."""
+    return f"/bgl/gpfsvar/{stage.site.known_by(node).address}/var"
 
 
 def boot(stage: Stage, nodes: Sequence[str]) -> None:

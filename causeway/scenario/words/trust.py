@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from causeway.lab.filesystems import administrators
+from causeway.lab.changes.change import Change, together
+from causeway.lab.changes.files import file_changed
+from causeway.lab.filesystems import administrators, driver_of
 from causeway.lab.filesystems.administrators import (
     PUBLIC_KEY,
     carry,
@@ -27,6 +29,7 @@ KEY_NOT_KNOWN = "refused: key not known"
 NOT_GRANTED = "refused: not granted"
 OTHER_KEY = "refused: the owner shows another key"
 NO_CONTACT = "refused: no contact answers"
+HANDSHAKE = "refused in the handshake"
 ARBITRATING = "refused: its daemon is arbitrating"
 #: What mcmount says, and what that means.
 _MEANINGS = {
@@ -52,15 +55,47 @@ try:
 except OSError as error:
     print(json.dumps([time.time(), os.strerror(error.errno)]))
 """
+#: What a public key is for that mcauth takes: TLS, and not to sign others (nodes/mc/mc/keys.py).
+_ENDS = (
+    "-addext basicConstraints=critical,CA:FALSE -addext keyUsage=critical,digitalSignature"
+    " -addext extendedKeyUsage=serverAuth,clientAuth"
+)
 #: A pair of the same name as a cluster's: what a site has that was installed anew.
-_ANOTHER = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=$0 -days 30 -keyout /tmp/other.key -out /tmp/other.pub"
+_ANOTHER = (
+    f"openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=$0 {_ENDS} -days 30"
+    " -keyout /tmp/other.key -out /tmp/other.pub"
+)
 #: A public key for a pair that is there, valid from so many seconds on: what genkey makes by a clock that is ahead.
-_FUTURE = """
+_FUTURE = f"""
 cd /var/mc/ssl && from=$(date -u -d "@$(($(date +%s) + $1))" +%Y%m%d%H%M%SZ) &&
-    openssl req -x509 -key id_rsa -subj "/CN=$0" -not_before "$from" -not_after 20400101000000Z -out /tmp/ahead.cert
+    openssl req -x509 -key id_rsa -subj "/CN=$0" {_ENDS} \\
+        -not_before "$from" -not_after 20400101000000Z -out /tmp/ahead.cert
+"""
+#: A public key for the pair that is there, in another name, signed with that pair. It is shown with its signer's.
+_FORGED = f"""
+cd /var/mc/ssl && openssl req -x509 -key id_rsa -subj "/CN=$0" {_ENDS} -days 30 -CA id_rsa.cert -CAkey id_rsa \\
+    -out /tmp/forged.cert && cat /tmp/forged.cert id_rsa.cert
+"""
+#: The public key of the pair that is there as openssl makes it by itself: that of an authority, which can sign others.
+_AUTHORITY = "openssl req -x509 -key /var/mc/ssl/id_rsa -subj /CN=$0 -days 30"
+#: Does a command until it has printed some words for the nth time (-v: before a step), and breaks it off by a signal:
+#: kill -9 ends it alone, what a terminal sends goes to what it has started, too. Prints how it ended.
+_BREAKS_OFF = """
+import os, signal, subprocess, sys
+name, words, nth, *argv = sys.argv[1:]
+left, number = int(nth), getattr(signal, "SIG" + name)
+command = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+for line in command.stderr:
+    left -= words in line
+    if not left:
+        command.kill() if name == "KILL" else os.killpg(command.pid, number)
+        break
+print(command.wait())
 """
 #: What a node shows to servers of its cluster's key.
 SHOWN_KEY = "/var/mc/ssl/id_rsa.cert"
+#: Where a direct mount goes.
+DIRECT = "/mnt/direct"
 
 
 @contextmanager
@@ -108,6 +143,13 @@ class Trust:
     def deny(self) -> None:
         self.owner("mcauth", "deny", self.client_name, "-f", self.filesystem)
 
+    def deny_until(self, signal: str, words: str, nth: int) -> int:
+        """Deny, and break that off by a signal (INT, HUP, KILL) when -v prints the words for the nth time, before that
+        step is done; the exit code, or -N for a signal."""
+        deny = ("mcauth", "deny", self.client_name, "-f", self.filesystem, "-v")
+        break_off = ("python3", "-c", _BREAKS_OFF, signal, words, str(nth))
+        return int(mc(self.lab, self.owner_node, *break_off, *deny).must())
+
     def granted(self) -> dict[str, str]:
         """What `mcauth show` says that the client may mount: filesystem -> how."""
         (row,) = rows(self.lab, self.owner_node, "mcauth", "show", self.client_name)
@@ -148,6 +190,30 @@ class Trust:
             return MOUNTED
         return meaning(done, _MEANINGS) or done.stderr.strip()
 
+    def direct_mount(self, node: str) -> str:
+        """What becomes of the filesystem's own mount command on a node, with the key that the node shows.
+
+        It is mounted beside where it belongs, and taken away again.
+        """
+        driver = driver_of(self.lab, self.filesystem)
+        why = driver.mount_directly(self.lab, self.filesystem, node, DIRECT)
+        self.lab.on(node, "umount", "-l", DIRECT)
+        return why or MOUNTED
+
+    def authority(self) -> str:
+        """The client cluster's public key in a form in which it can sign others, which `mcauth genkey` never makes."""
+        return self.lab.on(self.client_node, "sh", "-c", _AUTHORITY, self.client_name).must()
+
+    def trusting(self, keys: str) -> Change:
+        """The owner's servers trust other keys of clients than the administrator has given them."""
+        servers, file = self.lab.site.servers(self.filesystem), driver_of(self.lab, self.filesystem).ADMITTED
+        changes = (file_changed(self.lab, server, file, keys) for server in servers)
+        return together(f"the servers of {self.filesystem} trust other keys", changes)
+
+    def owners_keys(self) -> str:
+        """The owner's own public keys."""
+        return self.lab.read(self.owner_node, PUBLIC_KEY)
+
     def mount_everywhere(self) -> None:
         """Have the client cluster's nodes as the lab came up."""
         administrators.mount_everywhere(self.lab, self._client)
@@ -157,6 +223,11 @@ def another_key(stage: Stage, node: str, name: str) -> tuple[str, str]:
     """Make a pair of a cluster's name on a node; its files, the private one first."""
     stage.lab.on(node, "sh", "-c", _ANOTHER, name).must()
     return "/tmp/other.key", "/tmp/other.pub"
+
+
+def forged_key(stage: Stage, node: str, name: str) -> str:
+    """A public key for a node's own pair in a name that is not its cluster's, with the cluster's that has signed it."""
+    return stage.lab.on(node, "sh", "-c", _FORGED, name).must()
 
 
 def key_of_the_future(stage: Stage, trust: Trust, ahead_s: int) -> str:

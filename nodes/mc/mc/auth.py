@@ -6,6 +6,7 @@ Source: Redpaper, "On the remote OWNING cluster, allow access by the CLIENT clus
 import argparse
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from mc import config as configuration
@@ -48,6 +49,7 @@ def add(args: argparse.Namespace) -> None:
     Native: `openssl x509` checks the key; changes `gen/clusters`, `ssl/authorized_cluster.*`, {admitted};
     `tar` and `ssh` give it to all nodes.
     """
+    configuration.need_name(args.cluster)
     with configuration.change() as config:
         if args.cluster in config.clusters or args.cluster == config.name:
             raise Refused(f"cluster {args.cluster} is known already; mcauth update changes its key")
@@ -78,14 +80,17 @@ def delete(args: argparse.Namespace) -> None:
     Native: as `mcauth deny` for each filesystem; changes `gen/clusters`, `ssl/authorized_cluster.*`,
     {admitted}; `tar` and `ssh` give it to all nodes.
     """
-    config = configuration.load()
-    _known(config, args.cluster)
-    for held in [g for g in config.grants if g.cluster == args.cluster]:
-        _change_grant(config.filesystem(held.filesystem), args.cluster, None)
-    with configuration.change() as config:
-        config.clusters.remove(args.cluster)
-        drivers.of(config).KEYS.forget(_key_of(config, args.cluster))
-        drivers.of(config).trust(config)
+    configuration.need_name(args.cluster)
+    with configuration.alone():
+        config = configuration.load()
+        if args.cluster not in config.clusters:
+            print(f"there is no cluster {args.cluster} any more")
+        for name in dict.fromkeys(g.filesystem for g in config.grants if g.cluster == args.cluster):
+            _change_grant(config.filesystem(name), args.cluster, None)
+        with configuration.change() as config:  # also where it is gone already: what was broken off ends here
+            config.clusters = [name for name in config.clusters if name != args.cluster]
+            drivers.of(config).KEYS.forget(_key_of(config, args.cluster))
+            drivers.of(config).trust(config)
 
 
 def grant(args: argparse.Namespace) -> None:
@@ -95,16 +100,17 @@ def grant(args: argparse.Namespace) -> None:
     """
     if args.root != "no" and not re.fullmatch(r"\d+:\d+", args.root):
         raise Refused(f"-r {args.root}: give `no`, or the UID:GID that root is to be")
-    config = configuration.load()
-    _known(config, args.cluster)
-    filesystem = config.filesystem(args.filesystem)
-    others = [g for g in config.grants if g.filesystem == filesystem.name and g.cluster != args.cluster]
-    if differ := [g for g in others if g.root != args.root]:
-        raise Refused(
-            f"for {differ[0].cluster} {_root(differ[0])} on {filesystem.name}, and it is the same for all clusters"
-            f" (the servers have one setting a filesystem); use -r {differ[0].root}"
-        )
-    _change_grant(filesystem, args.cluster, Grant(args.cluster, filesystem.name, args.access, args.root))
+    with configuration.alone():
+        config = configuration.load()
+        _known(config, args.cluster)
+        filesystem = config.filesystem(args.filesystem)
+        others = [g for g in config.grants if g.filesystem == filesystem.name and g.cluster != args.cluster]
+        if differ := [g for g in others if g.counts and g.root != args.root]:
+            raise Refused(
+                f"for {differ[0].cluster} {_root(differ[0])} on {filesystem.name}, and it is the same for all clusters"
+                f" (the servers have one setting a filesystem); use -r {differ[0].root}"
+            )
+        _change_grant(filesystem, args.cluster, Grant(args.cluster, filesystem.name, args.access, args.root))
 
 
 def deny(args: argparse.Namespace) -> None:
@@ -112,32 +118,64 @@ def deny(args: argparse.Namespace) -> None:
 
     Native: {grant}; changes `gen/grants`; `tar` and `ssh` give it to all nodes.
     """
+    with configuration.alone():
+        config = configuration.load()
+        _known(config, args.cluster)
+        filesystem = config.filesystem(args.filesystem)
+        if not any((g.cluster, g.filesystem) == (args.cluster, filesystem.name) for g in config.grants):
+            print(f"{args.cluster} has no access to {filesystem.name}; its servers are told so once more")
+        _change_grant(filesystem, args.cluster, None)
+
+
+def _change_grant(filesystem: Filesystem, cluster: str, wanted: Grant | None) -> None:
+    """Have the servers enforce another grant, or none, and write it down when they do.
+
+    Until then its row says that it is coming or leaving, and a row that leaves counts no more. So what is broken off at
+    any moment is seen, keeps nobody in whom it was to keep out, and ends when the command is repeated. Where servers do
+    not take a new grant, the row is put back; one that leaves goes on leaving.
+    """
     config = configuration.load()
-    _known(config, args.cluster)
-    filesystem = config.filesystem(args.filesystem)
-    if not any((g.cluster, g.filesystem) == (args.cluster, filesystem.name) for g in config.grants):
-        raise Refused(f"{args.cluster} has no access to {filesystem.name}")
-    _change_grant(filesystem, args.cluster, None)
-
-
-def _change_grant(filesystem: Filesystem, cluster: str, now: Grant | None) -> None:
-    """Have the servers enforce another grant; where they do not, all stays as it was."""
-    with configuration.change() as config:
-        driver = drivers.of(config)
-        if not driver.serving(filesystem):
-            raise Refused(f"not all servers of {filesystem.name} serve it, and all must take the change; mcstartup -a")
-        before = config.grants
-        config.grants = [g for g in before if (g.cluster, g.filesystem) != (cluster, filesystem.name)]
-        config.grants += [now] if now else []
+    driver = drivers.of(config)
+    before = [g for g in config.grants if g.filesystem == filesystem.name]
+    broken_off = any(g.state != "held" for g in before)
+    if not (broken_off or driver.serving(filesystem)):
+        raise Refused(f"not all servers of {filesystem.name} serve it, and all must take the change; mcstartup -a")
+    earlier = next((g for g in before if g.cluster == cluster), None)
+    if wanted:
+        marked: Grant | None = replace(wanted, state="coming")
+    else:
+        marked = earlier and replace(earlier, state="leaving")
+    after = _write_down(filesystem, cluster, marked)
+    restart = broken_off or _read_only(before) != _read_only(after)
     try:
-        restart = _read_only(before, filesystem) != _read_only(config.grants, filesystem)
-        driver.grant(config, filesystem, restart=restart)
-    except Refused:
-        with configuration.change() as config:
-            config.grants = before
+        _tell(filesystem, restart=restart)
+    except Refused as refused:
+        if wanted is None:
+            again = f"{cluster} is leaving {filesystem.name}; the same command again ends it"
+            raise Refused(f"{refused}\n{again}") from None
+        back = replace(earlier, state="coming") if earlier else replace(wanted, state="leaving")
+        _write_down(filesystem, cluster, back)
         with suppress(Refused):  # what the servers have taken of it already
-            driver.grant(config, filesystem, restart=False)
+            _tell(filesystem, restart=restart)
         raise
+
+
+def _write_down(filesystem: Filesystem, cluster: str, row: Grant | None) -> list[Grant]:
+    """Have a cluster's row for a filesystem be this one, or none; returns all rows of the filesystem."""
+    with configuration.change() as config:
+        config.grants = [g for g in config.grants if (g.cluster, g.filesystem) != (cluster, filesystem.name)]
+        config.grants += [row] if row else []
+    return [g for g in config.grants if g.filesystem == filesystem.name]
+
+
+def _tell(filesystem: Filesystem, *, restart: bool) -> None:
+    """Have the servers allow what the table says of a filesystem; then nothing of it is coming or leaving any more."""
+    config = configuration.load()
+    drivers.of(config).grant(config, filesystem, restart=restart)
+    with configuration.change() as config:
+        mine = [g for g in config.grants if g.filesystem == filesystem.name]
+        rest = [g for g in config.grants if g not in mine]
+        config.grants = rest + [replace(g, state="held") for g in mine if g.counts]
 
 
 def show_clusters(args: argparse.Namespace) -> None:
@@ -153,7 +191,7 @@ def show_clusters(args: argparse.Namespace) -> None:
     for name in everyone if args.cluster == "all" else [args.cluster]:
         own = name == config.name
         file = config.ssl / "id_rsa.pub" if own else _key_of(config, name)
-        granted = [f"{g.filesystem} ({g.access}, {_root(g)})" for g in config.grants if g.cluster == name]
+        granted = [f"{g.filesystem} ({_says(g)})" for g in config.grants if g.cluster == name]
         access = "(all rw)" if own else ", ".join(granted) or "(none authorized)"
         cipher = config.settings.get("cipherList", "(none specified)")
         digests = ", ".join(drivers.of(config).KEYS.digests(file)) or "(no key)"
@@ -185,6 +223,14 @@ def create_filesystem(args: argparse.Namespace) -> None:
         config.filesystems.append(made)
 
 
+def _says(grant: Grant) -> str:
+    said = f"{grant.access}, {_root(grant)}"
+    if grant.state == "held":
+        return said
+    command = "grant" if grant.counts else "deny"
+    return f"{said}; {grant.state}, for that was broken off: mcauth {command} again"
+
+
 def _root(grant: Grant) -> str:
     return "root allowed" if grant.root == "no" else f"root is {grant.root}"
 
@@ -199,5 +245,5 @@ def _key_of(config: Config, cluster: str) -> Path:
     return config.ssl / f"authorized_cluster.{cluster}"
 
 
-def _read_only(grants: list[Grant], filesystem: Filesystem) -> set[str]:
-    return {g.cluster for g in grants if g.filesystem == filesystem.name and g.access == "ro"}
+def _read_only(grants: list[Grant]) -> set[str]:
+    return {g.cluster for g in grants if g.access == "ro" and g.counts}

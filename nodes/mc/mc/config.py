@@ -1,15 +1,18 @@
 """The cluster's configuration: plain files in /var/mc, kept on one node and replicated to all others.
 
-/var/mc/gen/ has a table a file, a row a line, and /var/mc/ssl/ the keys. A change is made in a copy,
-/var/mc/stage, and takes the place of both at once; then it goes to every node by ssh. A node that does not
-answer gets it when it starts (mcstartup).
+/var/mc/gen/ has a table a file, a row a line, and /var/mc/ssl/ the keys. Both are links into a folder, state.a or
+state.b, that the link /var/mc/now leads to. A change is made in a copy, /var/mc/stage, which becomes the other folder;
+then `now` is exchanged, so that whoever reads or is killed at any moment finds all of it old or all of it new. Then it
+goes to every node by ssh. A node that does not answer gets it when it starts (mcstartup). Each change has a number, the
+generation, and a node keeps what it has when it is given an older one.
 """
 
 import fcntl
 import json
-import os
+import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -20,8 +23,14 @@ from mc import native
 from mc.native import Refused
 
 VAR = Path("/var/mc")
+#: Who changes /var/mc holds this, a file of the node's own: an I/O node's /var/mc is on its server.
+LOCK = Path("/run/mc.lock")
 #: What is replicated.
 _PARTS = ("gen", "ssl")
+#: How long a node waits for a state that is on its way to it, in seconds.
+_ARRIVES_S = 60
+#: The exit code of a node that has a newer state than it is given.
+_OLDER = 9
 
 
 class Row:
@@ -68,12 +77,21 @@ class Filesystem(Row):
 
 @dataclass(frozen=True)
 class Grant(Row):
-    """What another cluster may do with a filesystem of this one."""
+    """What another cluster may do with a filesystem of this one.
+
+    state: held; or, until the servers have been told, coming, or leaving: then it does not count any more.
+    """
 
     cluster: str
     filesystem: str
     access: str
     root: str
+    state: str = "held"
+
+    @property
+    def counts(self) -> bool:
+        """Whether the servers are to allow it."""
+        return self.state != "leaving"
 
 
 @dataclass(frozen=True)
@@ -104,6 +122,7 @@ class Config:
     id: str = ""
     server: str = ""
     folder: Path = field(default_factory=lambda: VAR)
+    generation: int = 0
     nodes: list[Node] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
     clusters: list[str] = field(default_factory=list)
@@ -162,6 +181,12 @@ TABLES: dict[str, type] = {
 }
 
 
+def need_name(cluster: str) -> None:
+    """Refused where it is no name for a cluster: the servers' lists of names know commas and patterns."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", cluster):
+        raise Refused(f"{cluster!r} is no name for a cluster; use letters, digits, dots and dashes")
+
+
 def member() -> bool:
     """Whether this node is in a cluster, by its own /var."""
     return (VAR / "gen" / "cluster").exists()
@@ -173,7 +198,7 @@ def load() -> Config:
     if not (gen / "cluster").exists():
         raise Refused("this node is in no cluster; mccrcluster makes one, mcaddnode adds it to one")
     about = dict(_rows(gen / "cluster"))
-    config = Config(about["name"], about["id"], about["server"])
+    config = Config(about["name"], about["id"], about["server"], generation=int(about["generation"]))
     config.settings = dict(_rows(gen / "settings"))
     config.clusters = [row[0] for row in _rows(gen / "clusters")]
     for table, kind in TABLES.items():
@@ -191,7 +216,7 @@ def _rows(file: Path) -> list[list[str]]:
 def save(config: Config, folder: Path) -> None:
     """Write the tables."""
     tables: dict[str, list[list[object]]] = {
-        "cluster": [["name", config.name], ["id", config.id], ["server", config.server]],
+        "cluster": [[key, getattr(config, key)] for key in ("name", "id", "server", "generation")],
         "settings": [[key, value] for key, value in config.settings.items()],
         "clusters": [[name] for name in config.clusters],
     }
@@ -205,21 +230,47 @@ def save(config: Config, folder: Path) -> None:
         native.write(folder / "gen" / table, head + "".join(" ".join(map(str, row)) + "\n" for row in rows))
 
 
+#: Whether this process has it; see `alone`.
+_alone = False
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let no other command change the configuration meanwhile, or what follows from it on the servers.
+
+    The later of two commands thus begins with what the earlier one has ended with. Within itself it does nothing.
+    """
+    global _alone
+    if _alone:
+        yield
+        return
+    LOCK.parent.mkdir(parents=True, exist_ok=True)
+    with LOCK.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("another command changes the configuration; waiting for its end", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        _alone = True
+        try:
+            yield
+        finally:
+            _alone = False
+
+
 @contextmanager
 def change(first: Config | None = None) -> Iterator[Config]:
     """Change the configuration, whole or not at all, and replicate it; `first` begins that of a new cluster.
 
     Only on the cluster's configuration server. What the caller raises leaves all as it was.
     """
-    VAR.mkdir(parents=True, exist_ok=True)
-    with (VAR / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone():
         now = first or load()
         if now.here().name != now.server:
             raise Refused(f"the configuration of cluster {now.name} is kept on {now.server}; do it there")
         stage = VAR / "stage"
         shutil.rmtree(stage, ignore_errors=True)
-        stage.mkdir(mode=0o700)
+        stage.mkdir(mode=0o755, parents=True)
         try:
             for part in _PARTS:
                 if (VAR / part).exists():
@@ -227,55 +278,92 @@ def change(first: Config | None = None) -> Iterator[Config]:
             now.folder = stage
             now.ssl.mkdir(mode=0o700, exist_ok=True)
             yield now
+            now.generation += 1
             save(now, stage)
             _take_over()
         finally:
             shutil.rmtree(stage, ignore_errors=True)
         now.folder = VAR
-    replicate([node for node in now.nodes if node.name != now.server])
+        replicate([node for node in now.nodes if node.name != now.server])
 
 
 def _take_over() -> None:
-    """Put what is in stage/ in its place. What was there leaves by a rename, too: daemons read the keys meanwhile."""
+    """Put what is in stage/ in its place, at once."""
+    now, old = VAR / "now", _state()
+    new = "state.b" if old == "state.a" else "state.a"
+    shutil.rmtree(VAR / new, ignore_errors=True)
+    (VAR / "stage").rename(VAR / new)
+    native.step(f"ln -sfn {new} {now}")
+    other = VAR / ".now.new"
+    other.unlink(missing_ok=True)
+    other.symlink_to(new)
+    other.rename(now)
     for part in _PARTS:
-        native.step(f"mv {VAR}/stage/{part} {VAR}/{part}")
-        if (VAR / part).exists():
-            os.rename(VAR / part, VAR / "stage" / f"{part}.old")
-        os.rename(VAR / "stage" / part, VAR / part)
+        if not (VAR / part).is_symlink():
+            (VAR / part).symlink_to(f"now/{part}")
+    if old:
+        shutil.rmtree(VAR / old, ignore_errors=True)
+
+
+def _state() -> str:
+    """The folder that the configuration is in; none where there is none yet."""
+    now = VAR / "now"
+    return str(now.readlink()) if now.is_symlink() else ""
+
+
+def forget() -> str:
+    """A shell's command that takes a node's configuration away."""
+    return f"cd {VAR} && rm -rf now gen ssl stage state.a state.b"
 
 
 def _pack() -> list[str]:
     """A command that prints an archive of the parts; packed, for then one that was cut off is known by that."""
-    return ["tar", "-C", str(VAR), "-czf", "-", *_PARTS]
+    return ["tar", "-C", str(VAR / "now"), "-czf", "-", *_PARTS]
 
 
 def _unpack() -> str:
-    """A shell's command that reads such an archive and puts the parts in their place."""
-    return (
-        f"mkdir -p {VAR} && cd {VAR} && rm -rf stage && mkdir -m 700 stage && tar -xzpf - -C stage &&"
-        " rm -rf gen ssl && mv stage/* . && rmdir stage"
-    )
+    """A shell's command that reads such an archive and puts the parts in their place, as _take_over does.
+
+    It ends with _OLDER, and changes nothing, where the node has a newer state of the same cluster.
+    """
+    of = """of() { awk -v key="$1" '$1 == key { print $2 }' "$2/gen/cluster" 2>/dev/null || :; }"""
+    steps = [
+        of,
+        f"mkdir -p {LOCK.parent} {VAR} && cd {VAR} && exec 9>{LOCK} && flock -w {_ARRIVES_S} 9 || exit 1",
+        f"rm -rf stage && mkdir stage && timeout {_ARRIVES_S} tar -xzpf - -C stage || exit 1",
+        '[ "$(of id stage)" != "$(of id now)" ] || [ "$(of generation stage)" -ge "$(of generation now)" ] ||'
+        f" {{ rm -rf stage; exit {_OLDER}; }}",
+        'old=$(readlink now); new=state.a; [ "$old" != state.a ] || new=state.b',
+        "rm -rf $new && mv stage $new && ln -sfn $new .now.new && mv -T .now.new now || exit 1",
+        f"for part in {' '.join(_PARTS)}; do [ -L $part ] || ln -s now/$part $part || exit 1; done",
+        '[ -z "$old" ] || rm -rf "$old" || :',
+    ]
+    return "; ".join(steps)
 
 
 def replicate(nodes: list[Node]) -> None:
-    """Give nodes this node's copy, owners and modes kept; those that do not answer are named."""
+    """Give nodes this node's copy, owners and modes kept; those that do not take it are named."""
     packed = native.run(_pack()).raw if nodes else b""
-
-    def give(node: Node) -> str:
-        return "" if native.ssh(node.name, _unpack(), stdin=packed).rc == 0 else node.name
-
-    late = [name for name in native.side_by_side(give, nodes) if name]
+    codes = native.side_by_side(lambda node: native.ssh(node.name, _unpack(), stdin=packed).rc, nodes)
+    late = [node.name for node, rc in zip(nodes, codes, strict=True) if rc not in (0, _OLDER)]
+    newer = [node.name for node, rc in zip(nodes, codes, strict=True) if rc == _OLDER]
     if late:
         print(f"these nodes do not answer, and get the change when they start: {' '.join(late)}")
+    if newer:
+        print(f"these nodes have a newer configuration, and keep it: {' '.join(newer)}")
 
 
 def fetch(config: Config) -> Config:
-    """The configuration server's copy, now this node's, too; or what this node has, when it does not answer."""
+    """The configuration server's copy, now this node's, too; or what this node has, where that is all or is newer."""
     if config.here().name == config.server:
         return config
     got = native.ssh(config.server, shlex.join(_pack()))
-    if got.rc == 0:
-        native.must(["sh", "-c", _unpack()], stdin=got.raw)
-        return load()
-    print(f"{config.server} does not answer; going on with the configuration of this node")
-    return config
+    if got.rc != 0:
+        print(f"{config.server} does not answer; going on with the configuration of this node")
+        return config
+    taken = native.run(["sh", "-c", _unpack()], stdin=got.raw)
+    if taken.rc == _OLDER:
+        print(f"{config.server} has an older configuration than this node; going on with that of this node")
+    elif taken.rc != 0:
+        raise Refused(f"the configuration of {config.server} cannot be put in place: {taken.said}")
+    return load()

@@ -28,7 +28,7 @@ def create(args: argparse.Namespace) -> None:
         raise Refused(f"the configuration server {args.primary} is none of the nodes in {args.nodefile}")
     if dict(wanted)[args.primary] != "quorum":
         raise Refused(f"the configuration server {args.primary} must be a quorum node")
-    _valid_name(args.cluster)
+    configuration.need_name(args.cluster)
     addresses = _check(wanted, [], local=args.primary)
     nodes = [
         Node(n, name, address, role) for n, ((name, role), address) in enumerate(zip(wanted, addresses, strict=True), 1)
@@ -61,27 +61,27 @@ def delete(args: argparse.Namespace) -> None:
     Native: `ssh` asks each for its state; changes `gen/nodes`;
     `tar` and `ssh` give it to all nodes; `ssh` empties those deleted.
     """
-    with configuration.change() as config:
-        leaving = [config.node(name) for name in args.nodes]
-        serving = {server for f in config.filesystems for server in f.server_names}
+    with configuration.alone():
+        with configuration.change() as config:
+            leaving = [config.node(name) for name in args.nodes]
+            serving = {server for f in config.filesystems for server in f.server_names}
+            for node in leaving:
+                if node.name == config.server:
+                    raise Refused(f"{node.name} is the configuration server; it cannot be deleted")
+                if node.name in serving:
+                    raise Refused(f"{node.name} serves filesystems; it cannot be deleted")
+            up = [
+                node.name
+                for node, state in zip(leaving, states.states(config, leaving), strict=True)
+                if state in (states.ACTIVE, states.ARBITRATING)
+            ]
+            if up:
+                raise Refused(f"{' '.join(up)}: the daemon is up; first: mcshutdown -w {','.join(up)}")
+            config.nodes = [node for node in config.nodes if node not in leaving]
         for node in leaving:
-            if node.name == config.server:
-                raise Refused(f"{node.name} is the configuration server; it cannot be deleted")
-            if node.name in serving:
-                raise Refused(f"{node.name} serves filesystems; it cannot be deleted")
-        up = [
-            node.name
-            for node, state in zip(leaving, states.states(config, leaving), strict=True)
-            if state in (states.ACTIVE, states.ARBITRATING)
-        ]
-        if up:
-            raise Refused(f"{' '.join(up)}: the daemon is up; first: mcshutdown -w {','.join(up)}")
-        config.nodes = [node for node in config.nodes if node not in leaving]
-    var = configuration.VAR
-    for node in leaving:
-        gone = native.ssh(node.name, f"rm -rf {var}/gen {var}/ssl").rc == 0
-        left = "" if gone else f"; it does not answer, and what it keeps in its {var} stays there"
-        print(f"{node.name} is deleted from cluster {config.name}{left}")
+            gone = native.ssh(node.name, configuration.forget()).rc == 0
+            left = "" if gone else f"; it does not answer, and what it keeps in its {configuration.VAR} stays there"
+            print(f"{node.name} is deleted from cluster {config.name}{left}")
 
 
 def show_cluster(args: argparse.Namespace) -> None:
@@ -104,11 +104,6 @@ def _show_nodes(config: Config, as_json: bool, about: dict[str, str] | None = No
     heads = ["node number", "node name", "address", "remarks"]
     rows = [[node.number, node.name, node.address, "quorum node" if node.quorum else ""] for node in config.nodes]
     show(heads, rows, as_json, about)
-
-
-def _valid_name(cluster: str) -> None:
-    if not cluster.replace("-", "").replace(".", "").isalnum():
-        raise Refused(f"{cluster!r} is no name for a cluster; use letters, digits, dots and dashes")
 
 
 def _from_file(file: str) -> list[tuple[str, str]]:

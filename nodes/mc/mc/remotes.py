@@ -20,6 +20,7 @@ def add_cluster(args: argparse.Namespace) -> None:
     Native: `host` asks for each contact, `openssl x509` checks the key; changes `gen/remote_clusters`,
     `ssl/known_cluster.*`, {trusted}; `tar` and `ssh` give it to all nodes.
     """
+    configuration.need_name(args.cluster)
     with configuration.change() as config:
         if args.cluster == config.name or any(c.name == args.cluster for c in config.remote_clusters):
             raise Refused(f"cluster {args.cluster} is known already; mcremotecluster update changes it")

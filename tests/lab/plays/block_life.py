@@ -92,12 +92,12 @@ def play(stage: Stage) -> None:
         hung = "S21hanging hung, and was killed after 120 s; log /var/log/S21hanging.log"
         stage.compare("consoles name the log", "", silent(hung), "", 0)
 
-    with stage.contrast("a full disk under /bgl/gpfsvar keeps the filesystem's part from starting, and nothing else"):
+    with stage.contrast("full disks under /bgl/gpfsvar keep the filesystem's part from starting, and nothing else"):
         stage.undo()
         bluegene.deallocate(lab, block)
-        do("rm -rf /bgl/gpfsvar/*; dd if=/dev/zero of=/bgl/gpfsvar/fill bs=4k || true")
+        do("rm -rf /bgl/gpfsvar/*/var; for own in /bgl/gpfsvar/*; do dd if=/dev/zero of=$own/fill bs=4k || true; done")
         allocated = bluegene.allocate(lab, block)
-        do("rm /bgl/gpfsvar/fill")
+        do("rm /bgl/gpfsvar/*/fill")
         stage.compare("allocation, disk full", 1, allocated.rc, "exit code", 0)
         stage.compare("nodes that say so", len(nodes), allocated.stdout.count("but failed: S40fs"), "nodes", 0)
         stage.compare("ssh to one of them", 0, lab.on(sn, "ssh", "-o", "BatchMode=yes", nodes[0], "true").rc, "", 0)

@@ -12,7 +12,9 @@ Sources: gluster(8), mount.glusterfs(8), "Setting up GlusterFS with SSL/TLS" of 
 """
 
 import re
+import shlex
 import socket
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -30,8 +32,8 @@ NATIVE: Mapping[str, str] = {
     "answers": "`gluster pool list` asks this node's daemon and the quorum nodes'",
     "serve": "`gluster pool list`, `gluster peer probe`, `gluster peer status`, `gluster volume create`,"
     " `gluster volume set`, `gluster volume start`",
-    "grant": "`gluster volume set` auth.ssl-allow, server.root-squash; `ssh` starts bricks anew where read-only access"
-    " changes",
+    "grant": "`gluster volume set` auth.ssl-allow, server.root-squash; `gluster volume start` and `ssh` start bricks"
+    " anew where read-only access changes, or an earlier command was broken off",
     "mount": "`mount`, or `umount` and `mount` where the client was denied; for read-only access"
     " `gluster system:: getspec` and `mount`; `openssl s_client` asks the contacts why not",
     "state": "reads .meta of each mount",
@@ -53,6 +55,9 @@ _KEYS = {name.removeprefix("glusterfs."): f"/etc/ssl/{name}" for name in _NAMES}
 _ANSWER_S = 2.5
 _READY_S = 20
 _RESTART_S = 60
+#: How long the servers may be busy with a command that was broken off, and how often they are asked again.
+_BUSY_S = 30
+_POLL_S = 0.5
 #: Clients try a lost brick every 3 s: who is not back within this time is not let in any more.
 _CLIENTS_S = 10
 #: How long a contact that is content with a key may say nothing.
@@ -164,7 +169,13 @@ def _gluster(*words: str) -> str:
 
 
 def _set(volume: str, options: dict[str, str]) -> None:
-    _gluster("volume", "set", volume, *(word for option in options.items() for word in option))
+    """Each server is told. What a command that was killed has begun goes on for a moment, and is waited for."""
+    argv = ["gluster", "--mode=script", "volume", "set", volume, *(w for option in options.items() for w in option)]
+    deadline = time.monotonic() + _BUSY_S
+    while (done := native.run(argv)).rc != 0:
+        if "Another transaction is in progress" not in done.said or time.monotonic() > deadline:
+            raise Refused(f"`{shlex.join(argv)}` failed: {done.said}")
+        time.sleep(_POLL_S)
 
 
 def serving(filesystem: Filesystem) -> bool:
@@ -185,12 +196,13 @@ ATTRIBUTES: Mapping[str, Callable[[Config, str], None]] = {"pingTimeout": _set_p
 
 
 def grant(config: Config, filesystem: Filesystem, *, restart: bool) -> None:
-    """Have the servers allow what the grants say: at once, and denied clients lose it at once.
+    """Have the servers allow what the grants that count say: at once, and denied clients lose it at once.
 
     Read-only access is an export of its own, which filter/brick adds to the bricks by the same grants; the
-    servers read it only when a brick starts. So `restart` starts them anew, one after the other.
+    servers read it only when a brick starts. So `restart` starts them anew, one after the other; one that does not
+    run, as when this was broken off, is started first.
     """
-    rows = [g for g in config.grants if g.filesystem == filesystem.name]
+    rows = [g for g in config.grants if g.filesystem == filesystem.name and g.counts]
     allowed = [config.name, *(g.cluster for g in rows if g.access == "rw")]
     squash = {g.root for g in rows} - {"no"}
     options = {"auth.ssl-allow": ",".join(allowed), "server.root-squash": "on" if squash else "off"}
@@ -198,6 +210,8 @@ def grant(config: Config, filesystem: Filesystem, *, restart: bool) -> None:
         options["server.anonuid"], options["server.anongid"] = ids.split(":")
     _set(filesystem.name, options)
     if restart:
+        _gluster("volume", "start", filesystem.name, "force")
+        _until(f"all servers serve {filesystem.name}", lambda: serving(filesystem), _RESTART_S)
         for server in filesystem.server_names:
             _restart_brick(filesystem, server)
 
@@ -205,7 +219,9 @@ def grant(config: Config, filesystem: Filesystem, *, restart: bool) -> None:
 def _restart_brick(filesystem: Filesystem, server: str) -> None:
     """With parity nobody notices: that stands in for it, and what it misses is healed before the next."""
     name = filesystem.name
-    done = native.ssh(server, f"kill $(cat /run/gluster/vols/{name}/*.pid) && gluster volume start {name} force")
+    # by its name, too: who has died may have left its number to somebody else
+    end = f"for file in /run/gluster/vols/{name}/*.pid; do pkill -x -F $file glusterfsd; done"
+    done = native.ssh(server, f"{end}; gluster volume start {name} force")
     if done.rc != 0:
         raise Refused(f"the brick of {name} on {server} does not start anew: {done.said}")
     _until(f"{server} serves {name} again", lambda: serving(filesystem), _RESTART_S)

@@ -1,0 +1,126 @@
+"""What a lab host may have of the machine's memory: never more than there is beside what other labs were promised.
+
+Its memory is a file in /dev/shm, which grows as the lab uses it. So what is free there today is not what is free for a
+second lab: the first one still has what it was promised to take. Nor is /dev/shm more than the machine has, or than the
+container has that all of it is in; who takes more is killed, and a lab with it.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from causeway.errors import BadInput
+
+FOLDER = Path("/dev/shm")
+#: The guest's memory is sparse: only what is used takes the host's. But what it has read from files stays in it while
+#: there is room, so it must not have more than the host can give; the largest lab takes half of this.
+_MOST_MIB = 16384
+_LEAST_MIB = 2048
+_MIB = 2**20
+#: More than this is no limit: cgroup's first version says none by the largest number of pages that it knows.
+_NO_LIMIT = 2**60
+#: A group's memory: its limit, what it uses, and the statistics with what of that could be given back.
+_LIMITS = (
+    ("memory.max", "memory.current", "memory.stat", r"^inactive_file (\d+)"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat", r"^total_inactive_file (\d+)"),
+)
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where memory comes from, each with what is free there, and what is promised and not taken yet (MiB)."""
+
+    free_mib: dict[str, int]
+    promised_mib: int
+    noexec: bool = False
+
+    @property
+    def lab_mib(self) -> int:
+        """What one more lab host gets: half of what is left, so that there is some for the next; or the least."""
+        left = max(0, min(self.free_mib.values()) - self.promised_mib)
+        return min(_MOST_MIB, max(left // 2, min(_LEAST_MIB, left * 4 // 5)))
+
+    @property
+    def enough(self) -> bool:
+        return not self.noexec and self.lab_mib >= _LEAST_MIB
+
+    def __str__(self) -> str:
+        free = ", ".join(f"{mib} MiB in {where}" for where, mib in self.free_mib.items())
+        promised = f"; of that {self.promised_mib} MiB are promised to labs that run" if self.promised_mib else ""
+        where = f"; {FOLDER} is mounted noexec" if self.noexec else ""
+        return f"a lab host would get {self.lab_mib} MiB (free: {free}{promised}){where}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do where it is not enough."""
+        if self.noexec:
+            return f"mount -o remount,exec {FOLDER}; in a container: docker run --tmpfs {FOLDER}:exec,size=8g"
+        place = min(self.free_mib, key=lambda where: self.free_mib[where])
+        larger = {
+            str(FOLDER): f"make it larger (mount -o remount,size=8g {FOLDER}; docker run --shm-size=8g)",
+            _CONTAINER: "give the container more (docker run --memory)",
+        }.get(place, "free some memory")
+        return f"{larger}, or end a lab (causeway down)" if self.promised_mib else larger
+
+
+_MACHINE, _CONTAINER = "the machine", "the container's limit"
+
+
+def room() -> Room:
+    """What there is now."""
+    if not os.access(FOLDER, os.W_OK):
+        return Room({f"{FOLDER}, which cannot be written": 0}, 0)
+    there = os.statvfs(FOLDER)
+    free = {str(FOLDER): there.f_bavail * there.f_frsize // _MIB, _MACHINE: _available_mib()}
+    if limits := list(_limits_mib()):
+        free[_CONTAINER] = min(limits)
+    return Room(free, _promised_mib(), bool(there.f_flag & os.ST_NOEXEC))
+
+
+def for_a_lab() -> int:
+    """What one more lab host may have (MiB). BadInput, with the sum, where that is too little for one."""
+    found = room()
+    if not found.enough:
+        raise BadInput(f"a lab takes {_LEAST_MIB} MiB of memory at least: {found}; {found.remedy}")
+    return found.lab_mib
+
+
+def _available_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
+    match = re.search(r"^MemAvailable: +(\d+) kB", meminfo.read_text(), re.MULTILINE)
+    return int(match[1]) // 1024 if match else 0
+
+
+def _limits_mib(proc: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
+    """What each limit leaves of the groups that this process is in; of those that can be seen from here."""
+    for line in proc.read_text().splitlines() if proc.exists() else []:
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "memory"):
+            continue
+        top = root / controllers
+        group = top / path.lstrip("/")
+        for folder in {top, group, *(p for p in group.parents if p.is_relative_to(top))}:
+            for limit, used, statistics, pattern in _LIMITS:
+                text = (folder / limit).read_text().strip() if (folder / limit).exists() else "max"
+                if text.isdigit() and int(text) < _NO_LIMIT:
+                    idle = re.search(pattern, (folder / statistics).read_text(), re.MULTILINE)
+                    taken = int((folder / used).read_text()) - (int(idle[1]) if idle else 0)
+                    yield max(0, int(text) - taken) // _MIB
+
+
+def _promised_mib(proc: Path = Path("/proc")) -> int:
+    """What the machine's lab kernels, whoever's, were promised and have not taken yet."""
+    left: dict[str, int] = {}
+    for status in proc.glob("[0-9]*/status"):
+        try:
+            words = (status.parent / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            text = status.read_text()
+        except OSError:  # it has ended meanwhile
+            continue
+        said = dict(word.split("=", 1) for word in words if re.match(r"(mem=\d+M$|umid=)", word))
+        if said.keys() == {"mem", "umid"}:
+            taken = re.search(r"^RssShmem:\s+(\d+) kB", text, re.MULTILINE)
+            mib = int(said["mem"].rstrip("M")) - (int(taken[1]) // 1024 if taken else 0)
+            left[said["umid"]] = min(mib, left.get(said["umid"], mib))  # a kernel is several processes
+    return sum(max(0, mib) for mib in left.values())

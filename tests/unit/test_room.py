@@ -1,0 +1,141 @@
+"""What a lab host may have of memory and disk: never more than there is, and a refusal that says the sum."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from causeway import folders
+from causeway.errors import BadInput
+from causeway.hosts import artefacts, disk, memory
+from causeway.hosts.memory import Room
+
+SHM = "/dev/shm"
+
+
+def test_labs_one_after_the_other_never_get_more_than_there_is() -> None:
+    free, promised = 24_000, 0
+    given = []
+    while (room := Room({SHM: free}, promised)).enough:
+        given.append(room.lab_mib)
+        promised += room.lab_mib
+    assert given == [12_000, 6_000, 3_000, 2_048 * 1]  # of the last 3000, the least and not half
+    assert sum(given) <= free
+
+
+@pytest.mark.parametrize(
+    ("free", "promised", "gets"),
+    [(100_000, 0, 16_384), (24_000, 0, 12_000), (2_560, 0, 2_048), (2_559, 0, 2_047), (24_000, 30_000, 0)],
+)
+def test_a_lab_gets_half_of_what_is_left_or_the_least(free: int, promised: int, gets: int) -> None:
+    assert Room({SHM: free, "the machine": 200_000}, promised).lab_mib == gets
+
+
+#: what there is -> what is said, and the remedy
+REFUSED = {
+    "a small /dev/shm": (
+        Room({SHM: 64, "the machine": 8000}, 0),
+        "a lab host would get 51 MiB (free: 64 MiB in /dev/shm, 8000 MiB in the machine)",
+        "make it larger (mount -o remount,size=8g /dev/shm; docker run --shm-size=8g)",
+    ),
+    "promised to others": (
+        Room({SHM: 9000, "the machine": 8000}, 7000),
+        "; of that 7000 MiB are promised to labs that run",
+        "free some memory, or end a lab (causeway down)",
+    ),
+    "a container's limit": (
+        Room({SHM: 9000, "the machine": 8000, "the container's limit": 1000}, 0),
+        "a lab host would get 800 MiB",
+        "give the container more (docker run --memory)",
+    ),
+    "noexec": (
+        Room({SHM: 9000, "the machine": 8000}, 0, noexec=True),
+        "/dev/shm is mounted noexec",
+        "mount -o remount,exec /dev/shm; in a container: docker run --tmpfs /dev/shm:exec,size=8g",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_too_little_is_refused_with_the_sum_and_the_remedy(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    room, said, remedy = REFUSED[what]
+    monkeypatch.setattr(memory, "room", lambda: room)
+    with pytest.raises(BadInput) as caught:
+        memory.for_a_lab()
+    assert str(caught.value) == f"a lab takes 2048 MiB of memory at least: {room}; {remedy}"
+    assert said in str(room)
+
+
+def test_a_noexec_dev_shm_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(memory, "FOLDER", tmp_path)
+    real = os.statvfs(tmp_path)
+    seen = SimpleNamespace(f_bavail=real.f_bavail, f_frsize=real.f_frsize, f_flag=real.f_flag | os.ST_NOEXEC)
+    assert not memory.room().noexec
+    monkeypatch.setattr(os, "statvfs", lambda _: seen)
+    assert memory.room().noexec
+    monkeypatch.setattr(memory, "FOLDER", tmp_path / "not there")
+    assert not memory.room().enough
+
+
+def test_what_kernels_have_not_taken_of_their_memory_is_promised(tmp_path: Path) -> None:
+    def process(pid: int, argv: list[str], shared_kib: int) -> None:
+        folder = tmp_path / str(pid)
+        folder.mkdir()
+        (folder / "cmdline").write_text("\0".join(argv) + "\0")
+        (folder / "status").write_text(f"Name:\tlinux\nRssShmem:\t{shared_kib:>8} kB\n")
+
+    kernel = ["/cache/linux", "mem=4000M", "umid=a1"]
+    process(10, kernel, 1000 * 1024)
+    process(11, kernel, 200 * 1024)  # a helper of the same kernel, which has touched less
+    process(12, ["/cache/linux", "mem=500M", "umid=b2"], 600 * 1024)  # not less than nothing
+    process(13, ["sh", "-c", "mem=9000M"], 0)
+    (tmp_path / "14").mkdir()
+    assert memory._promised_mib(tmp_path) == 3000
+
+
+@pytest.mark.parametrize(
+    ("line", "folder", "files"),
+    [
+        (
+            "0::/box/lab",
+            "box",
+            {"memory.max": 2**30, "memory.current": 2**29, "memory.stat": f"file 7\ninactive_file {2**28}\n"},
+        ),
+        (
+            "5:memory:/box",
+            "memory/box",
+            {
+                "memory.limit_in_bytes": 2**30,
+                "memory.usage_in_bytes": 2**29,
+                "memory.stat": f"total_inactive_file {2**28}\n",
+            },
+        ),
+    ],
+)
+def test_what_a_groups_limit_leaves_counts_what_could_be_given_back(
+    line: str, folder: str, files: dict[str, object], tmp_path: Path
+) -> None:
+    group = tmp_path / "sys" / folder
+    group.mkdir(parents=True)
+    for name, value in files.items():
+        (group / name).write_text(f"{value}\n")
+    (tmp_path / "cgroup").write_text(f"3:cpu:/\n{line}\n")
+    assert list(memory._limits_mib(tmp_path / "cgroup", tmp_path / "sys")) == [768]
+    for none in ("max", "9223372036854771712"):
+        (group / next(iter(files))).write_text(f"{none}\n")
+        assert list(memory._limits_mib(tmp_path / "cgroup", tmp_path / "sys")) == []
+
+
+def test_a_full_disk_is_refused_with_the_sum(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(folders, "state", lambda: tmp_path / "state")
+    monkeypatch.setattr(folders, "runs", lambda: tmp_path / "runs")
+    monkeypatch.setattr(folders, "cache", lambda: tmp_path)
+    artefacts.LABHOST.folder.mkdir()
+    (artefacts.LABHOST.folder / "docker.img").write_bytes(b"x" * 2**20)
+    assert disk.lacking() == []
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_bavail=100, f_frsize=2**20))
+    with pytest.raises(BadInput) as caught:
+        disk.need_room()
+    taken = f"301 MiB for {tmp_path}/state + 50 MiB for {tmp_path}/runs"
+    assert str(caught.value) == f"a lab host takes {taken}, and 100 MiB are free there; free some"
