@@ -25,6 +25,7 @@ from causeway.hosts import host, uml
 from causeway.hosts.native import NativeHost
 from causeway.lab.deploy import Deployment
 from causeway.model.load import load_site
+from causeway.model.site import Site
 from causeway.render.overlay import check_overlay
 
 
@@ -55,7 +56,7 @@ def _bring_up(wanted: Deployment, *, quiet: bool) -> int:
     if chosen == "native":
         rc = NativeHost(site.name).do(["up", *arguments(wanted), "--clock", wanted.clock, *shown])
     else:
-        rc = _bring_up_uml(site.name, wanted, shown)
+        rc = _bring_up_uml(site, wanted, shown)
     if rc == 0:
         tell(f"up in {monotonic() - begun:.0f} s")
         for line in hints.after_up(site, wanted.topology):
@@ -63,12 +64,13 @@ def _bring_up(wanted: Deployment, *, quiet: bool) -> int:
     return rc
 
 
-def _bring_up_uml(name: str, wanted: Deployment, shown: list[str]) -> int:
+def _bring_up_uml(site: Site, wanted: Deployment, shown: list[str]) -> int:
     with progress() as say:
         host.ensure_images(say)
     host.warn_of_the_jail(tell)
     uml.sweep()
-    started = uml.start(name, {"lab": name, "clock": "paced", "counts": wanted.counts}, seed=None, keep=True)
+    about = {"lab": site.name, "clock": "paced", "counts": wanted.counts}
+    started = uml.start(site.name, about, len(site.nodes), seed=None, keep=True)
     rc = None
     try:
         rc = started.do(["up", *arguments(host.hand_over(started, wanted)), "--clock", wanted.clock, *shown])

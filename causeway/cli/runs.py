@@ -111,7 +111,7 @@ def _run_outside(names: list[str], words: list[str], own: Deployment, seed: int,
     uml.sweep()
     tell(f"lab host: {chosen} ({why}); clock: {own.clock}")
     host.warn_of_the_jail(tell)
-    with host.temporary(site.name, own.clock, seed, tell) as temporary:
+    with host.temporary(site, own.clock, seed, tell) as temporary:
         # one job for all: between two, an idle virtual clock would run on for as long as the machine likes
         names = host.hand_over_scenarios(temporary, names)
         return temporary.do(["run", *names, *words, *_in(host.hand_over(temporary, own))])
@@ -158,7 +158,7 @@ def _bench_outside(sizes: list[Deployment], *, as_json: bool) -> int:
     for site, size in zip(sites, sizes, strict=True):
         tell(f"measuring {site.name} with {len(site.nodes)} nodes")
         begun = monotonic()
-        with host.temporary(site.name, "virtual", 1, tell) as temporary:
+        with host.temporary(site, "virtual", 1, tell) as temporary:
             rc = temporary.do(["bench", *arguments(host.hand_over(temporary, size))])
             if rc:
                 return rc

@@ -112,9 +112,10 @@ def keep_console(host: uml.UmlHost, tell: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def temporary(lab: str, clock: str, seed: int | None, tell: Callable[[str], None]) -> Iterator[uml.UmlHost]:
-    """A UML lab host that ends with this command, however that ends."""
-    host = uml.start(f"{lab}-run-{os.getpid()}", {"lab": lab, "clock": clock}, seed=seed, keep=False)
+def temporary(site: Site, clock: str, seed: int | None, tell: Callable[[str], None]) -> Iterator[uml.UmlHost]:
+    """A UML lab host for a site, which ends with this command, however that ends."""
+    name, about = f"{site.name}-run-{os.getpid()}", {"lab": site.name, "clock": clock}
+    host = uml.start(name, about, len(site.nodes), seed=seed, keep=False)
     try:
         yield host
     except BaseException:

@@ -14,9 +14,9 @@ from pathlib import Path
 from causeway.errors import BadInput
 
 FOLDER = Path("/dev/shm")
-#: The guest's memory is sparse: only what is used takes the host's. But what it has read from files stays in it while
-#: there is room, so it must not have more than the host can give; the largest lab takes half of this.
-_MOST_MIB = 16384
+#: What a lab host gets where there is enough: for itself, and for each node. jubl with 19 nodes, every scenario played,
+#: has touched 3.5 GiB, with what it has read from files; 299 booted nodes used 3.6 GiB without that.
+_ITS_OWN_MIB, _NODE_MIB, _MOST_MIB = 4096, 32, 16384
 _LEAST_MIB = 2048
 _MIB = 2**20
 #: More than this is no limit: cgroup's first version says none by the largest number of pages that it knows.
@@ -38,9 +38,8 @@ class Room:
 
     @property
     def lab_mib(self) -> int:
-        """What one more lab host gets: half of what is left, so that there is some for the next; or the least."""
-        left = max(0, min(self.free_mib.values()) - self.promised_mib)
-        return min(_MOST_MIB, max(left // 2, min(_LEAST_MIB, left * 4 // 5)))
+        """The most that one more lab host may have: four fifths of what is left."""
+        return max(0, min(self.free_mib.values()) - self.promised_mib) * 4 // 5
 
     @property
     def enough(self) -> bool:
@@ -50,7 +49,7 @@ class Room:
         free = ", ".join(f"{mib} MiB in {where}" for where, mib in self.free_mib.items())
         promised = f"; of that {self.promised_mib} MiB are promised to labs that run" if self.promised_mib else ""
         where = f"; {FOLDER} is mounted noexec" if self.noexec else ""
-        return f"a lab host would get {self.lab_mib} MiB (free: {free}{promised}){where}"
+        return f"a lab host may have {self.lab_mib} MiB (free: {free}{promised}){where}"
 
     @property
     def remedy(self) -> str:
@@ -79,12 +78,12 @@ def room() -> Room:
     return Room(free, _promised_mib(), bool(there.f_flag & os.ST_NOEXEC))
 
 
-def for_a_lab() -> int:
-    """What one more lab host may have (MiB). BadInput, with the sum, where that is too little for one."""
+def for_a_lab(nodes: int) -> int:
+    """What a lab host for so many nodes gets (MiB). BadInput, with the sum, where there is too little for any."""
     found = room()
     if not found.enough:
         raise BadInput(f"a lab takes {_LEAST_MIB} MiB of memory at least: {found}; {found.remedy}")
-    return found.lab_mib
+    return min(_ITS_OWN_MIB + _NODE_MIB * nodes, _MOST_MIB, found.lab_mib)
 
 
 def _available_mib(meminfo: Path = Path("/proc/meminfo")) -> int:

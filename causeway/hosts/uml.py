@@ -134,8 +134,8 @@ def sweep() -> list[str]:
     return [host.name for host in dead]
 
 
-def start(name: str, about: dict[str, Any], *, seed: int | None, keep: bool) -> UmlHost:
-    """Boot a lab host. With keep it outlives the caller, else it dies with it.
+def start(name: str, about: dict[str, Any], nodes: int, *, seed: int | None, keep: bool) -> UmlHost:
+    """Boot a lab host for so many nodes. With keep it outlives the caller, else it dies with it.
 
     With a seed its random numbers and its date are the same every time. Raises LabBroken when one of
     this name runs already, BadInput where memory or disk would not do; nothing has been made then.
@@ -143,7 +143,7 @@ def start(name: str, about: dict[str, Any], *, seed: int | None, keep: bool) -> 
     host = UmlHost(folders.state() / name)
     if host.running():
         raise LabBroken(f"{name} is up already; `causeway down {name}` ends it")
-    memory_mib = memory.for_a_lab()
+    memory_mib = memory.for_a_lab(nodes)
     disk.need_room()
     host.end(graceful_s=0)
     (host.share / "jobs").mkdir(parents=True)

@@ -14,29 +14,37 @@ from causeway.hosts.memory import Room
 SHM = "/dev/shm"
 
 
-def test_labs_one_after_the_other_never_get_more_than_there_is() -> None:
-    free, promised = 24_000, 0
-    given = []
-    while (room := Room({SHM: free}, promised)).enough:
-        given.append(room.lab_mib)
-        promised += room.lab_mib
-    assert given == [12_000, 6_000, 3_000, 2_048 * 1]  # of the last 3000, the least and not half
-    assert sum(given) <= free
+def test_labs_one_after_the_other_never_get_more_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(memory, "room", lambda: Room({SHM: 24_000}, sum(given)))
+    with pytest.raises(BadInput, match="a lab takes 2048 MiB of memory at least"):
+        while True:
+            given.append(memory.for_a_lab(19))
+    assert given == [4704, 4704, 4704, 4704, 4147]  # four fifths of what is left for the last
+    assert sum(given) <= 24_000
 
 
 @pytest.mark.parametrize(
-    ("free", "promised", "gets"),
-    [(100_000, 0, 16_384), (24_000, 0, 12_000), (2_560, 0, 2_048), (2_559, 0, 2_047), (24_000, 30_000, 0)],
+    ("nodes", "free", "promised", "gets"),
+    [(8, 100_000, 0, 4352), (299, 100_000, 0, 13_664), (999, 100_000, 0, 16_384), (8, 2_560, 0, 2_048)],
 )
-def test_a_lab_gets_half_of_what_is_left_or_the_least(free: int, promised: int, gets: int) -> None:
-    assert Room({SHM: free, "the machine": 200_000}, promised).lab_mib == gets
+def test_a_lab_gets_what_its_nodes_take_or_less_where_there_is_less(
+    nodes: int, free: int, promised: int, gets: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "room", lambda: Room({SHM: free, "the machine": 200_000}, promised))
+    assert memory.for_a_lab(nodes) == gets
+
+
+@pytest.mark.parametrize(("free", "promised"), [(2_559, 0), (24_000, 30_000)])
+def test_less_than_the_least_is_not_enough(free: int, promised: int) -> None:
+    assert not Room({SHM: free, "the machine": 200_000}, promised).enough
 
 
 #: what there is -> what is said, and the remedy
 REFUSED = {
     "a small /dev/shm": (
         Room({SHM: 64, "the machine": 8000}, 0),
-        "a lab host would get 51 MiB (free: 64 MiB in /dev/shm, 8000 MiB in the machine)",
+        "a lab host may have 51 MiB (free: 64 MiB in /dev/shm, 8000 MiB in the machine)",
         "make it larger (mount -o remount,size=8g /dev/shm; docker run --shm-size=8g)",
     ),
     "promised to others": (
@@ -46,7 +54,7 @@ REFUSED = {
     ),
     "a container's limit": (
         Room({SHM: 9000, "the machine": 8000, "the container's limit": 1000}, 0),
-        "a lab host would get 800 MiB",
+        "a lab host may have 800 MiB",
         "give the container more (docker run --memory)",
     ),
     "noexec": (
@@ -62,7 +70,7 @@ def test_too_little_is_refused_with_the_sum_and_the_remedy(what: str, monkeypatc
     room, said, remedy = REFUSED[what]
     monkeypatch.setattr(memory, "room", lambda: room)
     with pytest.raises(BadInput) as caught:
-        memory.for_a_lab()
+        memory.for_a_lab(8)
     assert str(caught.value) == f"a lab takes 2048 MiB of memory at least: {room}; {remedy}"
     assert said in str(room)
 
