@@ -5,7 +5,7 @@ import sys
 import typer
 
 from causeway import errors
-from causeway.cli import complete, faults, labs, rehearsals, runs, sites, sizes, sources
+from causeway.cli import complete, faults, labs, rehearsals, reports, runs, sites, sizes, sources
 from causeway.cli.screen import err, tell
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
 
@@ -25,6 +25,7 @@ app.command()(labs.status)
 # what comes after NODE... -- is no option of ours
 app.command("exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})(labs.exec_)
 app.command()(runs.run)
+app.command()(reports.report)
 app.command()(runs.bench)
 app.command()(rehearsals.rehearse)
 app.command()(sources.collect)

@@ -45,6 +45,10 @@ def run(
     listing: Annotated[
         bool, typer.Option("--list", help="play nothing: say for each site who would play, or why nobody")
     ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="play every Nth scenario, from the Ith on; `report --merge` joins them"),
+    ] = None,
     started: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Run scenarios and judge them; writes runs/ID/ (report.json, report.html, scenarios/NAME.html, junit.xml).
@@ -59,7 +63,8 @@ def run(
         _list(names, [lab] if lab else sites(), count, as_json=as_json)
         return
     check_all(names)
-    words = ["--seed", str(seed), *(["--json"] if as_json else [])]
+    part = _part(shard)
+    words = ["--seed", str(seed), *(["--json"] if as_json else []), *(["--shard", shard] if shard else [])]
     wants_its_own = lab is not None or bool(count) or overlay is not None or clock == "virtual"
     file = site_file(lab or DEFAULT_SITE)
     own = Deployment(file, counts(file, count), overlay, clock or "virtual")
@@ -74,7 +79,15 @@ def run(
     # a seeded lab host's clock starts on a fixed day: the day outside comes with the call
     when = datetime.fromisoformat(started) if started else datetime.now(UTC)
     with progress() as say:
-        raise typer.Exit(inside.run(names, seed, when, own if wants_its_own else None, say, as_json=as_json))
+        raise typer.Exit(inside.run(names, seed, when, own if wants_its_own else None, say, part, as_json=as_json))
+
+
+def _part(shard: str | None) -> tuple[int, int]:
+    """Which of how many parts; BadInput where it is none."""
+    which, slash, parts = (shard or "1/1").partition("/")
+    if not (slash and which.isdecimal() and parts.isdecimal() and 1 <= int(which) <= int(parts)):
+        raise BadInput(f"--shard {shard}: say I/N, with I from 1 to N")
+    return int(which), int(parts)
 
 
 def _list(scenarios: list[str], names: list[str], count: list[str] | None, *, as_json: bool) -> None:

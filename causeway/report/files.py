@@ -1,12 +1,35 @@
 """Writes a run's report into its folder."""
 
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+from causeway.errors import LabBroken
 from causeway.report import junit, page
 from causeway.report.beside import other_clock
 from causeway.report.result import Run, to_json
+
+#: The site's drawing, as report.html has it.
+_DRAWING = "drawing.html"
+
+
+def new_folder(runs: Path, begin: str) -> Path:
+    """A folder that no other run has: one of the same second and seed may have drawn the same letters."""
+    runs.mkdir(parents=True, exist_ok=True)
+    drawn = os.urandom(2).hex()
+    for name in (f"{begin}-{drawn}", *(f"{begin}-{drawn}-{number}" for number in range(2, 100))):
+        with suppress(FileExistsError):
+            (runs / name).mkdir()
+            return runs / name
+    raise LabBroken(f"{runs} has 99 runs of this second; wait a second")
+
+
+def drawing_of(folder: Path) -> str:
+    """The drawing that a run's folder has; nothing where it has none."""
+    file = folder / _DRAWING
+    return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 def write(run: Run, folder: Path, drawing: str = "") -> None:
@@ -15,6 +38,8 @@ def write(run: Run, folder: Path, drawing: str = "") -> None:
     folder = folder.resolve()
     report = json.dumps(to_json(run), indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(report + "\n", encoding="utf-8")
+    if drawing:
+        (folder / _DRAWING).write_text(drawing, encoding="utf-8")
     (folder / "scenarios").mkdir(exist_ok=True)
     for name, text in page.render(run, other_clock(run, folder.parent), drawing).items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,15 +1,11 @@
 """One run of scenarios: each is played, and runs/ID has the report and what was typed."""
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 
 from rich.console import Console
 
 from causeway import interrupts
-from causeway.errors import LabBroken
 from causeway.lab import clock, dirt
 from causeway.lab.lab import RUNS, Lab
 from causeway.process import transcript
@@ -27,7 +23,7 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     with the reason. A lab that could not be restored plays nothing more. BadInput for one that was not before.
     """
     dirt.refuse(lab)
-    folder = _new_folder(f"{started:%Y%m%d-%H%M%S}-{clock.name()}-{seed}")
+    folder = files.new_folder(RUNS, f"{started:%Y%m%d-%H%M%S}-{clock.name()}-{seed}")
     name = folder.name
     transcript.to(folder / "transcript.txt")
     watch, lag_before = clock.Watch(), clock.lag_s() if clock.paced() else 0.0
@@ -61,17 +57,6 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
         files.write(run, folder, drawing.inline(lab.site))
         say.print(f"report: runs/{name}/report.html", markup=False)
     return run
-
-
-def _new_folder(begin: str) -> Path:
-    """A folder that no other run has: one of the same second and seed may have drawn the same letters."""
-    RUNS.mkdir(parents=True, exist_ok=True)
-    drawn = os.urandom(2).hex()
-    for name in (f"{begin}-{drawn}", *(f"{begin}-{drawn}-{number}" for number in range(2, 100))):
-        with suppress(FileExistsError):
-            (RUNS / name).mkdir()
-            return RUNS / name
-    raise LabBroken(f"{RUNS} has 99 runs of this second; wait a second")
 
 
 def _each(

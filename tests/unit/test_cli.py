@@ -88,6 +88,8 @@ BAD: dict[str, tuple[list[str], str]] = {
         ["graph", "--count", "289"],
         "pools.io.count: 289 I/O nodes, and locations for 288; use 1 to 288\n",
     ),
+    "shard that there is not": (["run", "--shard", "4/3"], "--shard 4/3: say I/N, with I from 1 to N"),
+    "shard that is none": (["run", "--shard", "2"], "--shard 2: say I/N, with I from 1 to N"),
     "seed that is no number": (["run", "--seed", "x"], "Invalid value for '--seed'"),
     "exec without --": (["exec", "nsd01", "true"], NODES_AND_COMMAND),
     "exec without a node": (["exec", "--", "true"], NODES_AND_COMMAND),
@@ -238,7 +240,9 @@ def got(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     monkeypatch.setattr(host.uml, "start", Inside)
     monkeypatch.setattr(host, "keep_console", lambda *_: None)
     monkeypatch.setattr(inside, "up", lambda wanted, _, quiet: noted.append((wanted, quiet)))
-    monkeypatch.setattr(inside, "run", lambda *args, as_json: noted.append((args[0], args[1], args[3], as_json)) or 1)
+    monkeypatch.setattr(
+        inside, "run", lambda *args, as_json: noted.append((args[0], args[1], args[3], args[5], as_json)) or 1
+    )
 
     def bench(wanted: Deployment, _: object) -> None:
         noted.append(wanted)
@@ -266,9 +270,11 @@ def test_up_is_understood_in_the_lab_host(got: list[Any], tmp_path: Path) -> Non
 def test_a_run_is_understood_in_the_lab_host(got: list[Any], tmp_path: Path) -> None:
     own = tmp_path / "mine.py"
     own.write_text('"""T.\n\nClaim: c.\n\nSource: s.\n"""\ndef play(stage): pass\n')
-    assert main(["run", str(own), "io", "--lab", "jubl", "--count", "9", "--seed", "5", "--json"]) == 1
-    ((names, seed, wanted, as_json),) = got
-    assert ([Path(name).name for name in names], seed, as_json) == (["mine.py", "io"], 5, True)
+    assert (
+        main(["run", str(own), "io", "--lab", "jubl", "--count", "9", "--seed", "5", "--json", "--shard", "2/3"]) == 1
+    )
+    ((names, seed, wanted, part, as_json),) = got
+    assert ([Path(name).name for name in names], seed, part, as_json) == (["mine.py", "io"], 5, (2, 3), True)
     assert (wanted.counts, wanted.clock) == ({"io": 9}, "virtual")
 
 
