@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from causeway.errors import BadInput, Problem
 from causeway.model.findings import Finding, one_of, unknown
 from causeway.model.thing import ClusterName, EndPoint, Mtu, NodeName, Port, Thing
-from causeway.model.topology import CISCO_POLICIES, OVS_POLICIES, Protocol
+from causeway.model.topology import SWITCH_POLICIES, Protocol
 from causeway.model.yaml_text import Text
 
 CLUSTERS, SWITCHES = "clusters.yaml", "switches.yaml"
@@ -149,8 +149,8 @@ def _wrong_switches(told: Told, nodes: Mapping[str, set[str]]) -> Iterator[Findi
             plugged.setdefault(far, f"{name}:{port}")
         for bond, channel in switch.channels.items():
             here = (name, "channels", bond)
-            if channel.hash_policy not in (*OVS_POLICIES, *CISCO_POLICIES):
-                remedy = one_of(channel.hash_policy, (*OVS_POLICIES, *CISCO_POLICIES))
+            if channel.hash_policy not in SWITCH_POLICIES:
+                remedy = one_of(channel.hash_policy, SWITCH_POLICIES)
                 yield Finding((*here, "hash_policy"), f"{channel.hash_policy!r} is no policy of a switch", remedy)
             for member in channel.members:
                 if member not in switch.ports:

@@ -16,7 +16,7 @@ from causeway.collect.plant import Plant
 from causeway.collect.routes import Routes
 from causeway.collect.told import device_name
 from causeway.model.thing import Port
-from causeway.model.topology import CISCO_POLICIES, LINUX_POLICIES, OVS_POLICIES
+from causeway.model.topology import LINUX_POLICIES, OVS_POLICIES, SWITCH_POLICIES
 
 _HOST = re.compile(r"[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 #: What a switch's end of Linux's sends by, in the words of a switch that does the like.
@@ -190,16 +190,13 @@ class _Writer:
 
     def _link(self, wire: Wire) -> None:
         section = self.draft.data["links"]
-        ends = [f"{end.node}:{self._device(end)}" for end in wire.ends]
+        ends = [f"{end.node}:{device_name(end.device)}" for end in wire.ends]
         section.append({"ends": ends} | self._rate(wire))
         questions = [wire.question]
         if rates_of(self.plant, wire) is None:
             questions.append("what is its rate?")
         if any(questions):
             self.draft.ask("; ".join(filter(None, questions)), "links", len(section) - 1)
-
-    def _device(self, port: Port) -> str:
-        return device_name(port.device)
 
     def _channel(self, wire: Wire) -> None:
         section = self.draft.data["channels"]
@@ -234,7 +231,7 @@ class _Writer:
         """What an end sends by, and what to ask."""
         switch = end.node in self.plant.switches or end.node in self.cabling.guessed
         policy = bond.hash_policy if bond else ""
-        if policy in ((*OVS_POLICIES, *CISCO_POLICIES) if switch else LINUX_POLICIES):
+        if policy in (SWITCH_POLICIES if switch else LINUX_POLICIES):
             return policy, ""
         question = f"by what does {end.node} send?" + (f" it says {policy}" if policy else "")
         if not switch:

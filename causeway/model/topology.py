@@ -35,6 +35,7 @@ CISCO_POLICIES = (
     *("ip source", "ip destination", "ip both"),
     *("session source", "session destination", "session both"),
 )
+SWITCH_POLICIES = OVS_POLICIES + CISCO_POLICIES
 #: How the ends of a channel agree on its members: by LACP, or not at all.
 Protocol = Literal["lacp", "static"]
 
@@ -116,7 +117,7 @@ class Node(Thing):
     @property
     def hash_policies(self) -> tuple[str, ...]:
         """Those that an end of a channel here may have: a switch's, or a host's."""
-        return OVS_POLICIES + CISCO_POLICIES if self.switch else LINUX_POLICIES + AIX_POLICIES
+        return SWITCH_POLICIES if self.switch else LINUX_POLICIES + AIX_POLICIES
 
 
 class Link(Thing):
