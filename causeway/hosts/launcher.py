@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from causeway.hosts import mailbox
 from causeway.hosts.jail import Jail
 
 SERIAL_LINES = 4
@@ -75,8 +76,10 @@ class Launcher:
         self._lent: dict[socket.socket, int] = {}
 
     def run(self) -> int:
-        """Until the kernel has ended; returns its exit code."""
+        """Until the kernel has ended; returns its exit code. 0 where it was not started: nobody wanted anything."""
         os.chdir(self._folder)  # also because a socket's path is short: at most 107 bytes
+        if not self._wanted():
+            return 0
         wanted = json.loads((self._folder / "kernel.json").read_text())
         argv: list[str] = wanted["argv"]
         slaves = []
@@ -111,6 +114,19 @@ class Launcher:
             signal.signal(sign, lambda *_: kernel.kill())
         self._serve(kernel)
         return kernel.wait()
+
+    def _wanted(self) -> bool:
+        """Wait for the first job, with which the kernel starts; False where the power is to be off before that.
+
+        An idle virtual clock runs on for as long as the machine likes: a job that came later would find the lab host
+        at a time of the machine's choice, each time another one.
+        """
+        while True:
+            if any(not name.startswith(".") for name in os.listdir("share/jobs")):
+                return True
+            if os.path.exists("share/poweroff"):
+                return False
+            time.sleep(mailbox.POLL_S)
 
     def _serve(self, kernel: "subprocess.Popen[bytes]") -> None:
         address = self._folder / "shell.sock"

@@ -135,7 +135,7 @@ def sweep() -> list[str]:
 
 
 def start(name: str, about: dict[str, Any], nodes: int, *, seed: int | None, keep: bool) -> UmlHost:
-    """Boot a lab host for so many nodes. With keep it outlives the caller, else it dies with it.
+    """Make a lab host for so many nodes, which boots with its first job. With keep it outlives the caller.
 
     With a seed its random numbers and its date are the same every time. Raises LabBroken when one of
     this name runs already, BadInput where memory or disk would not do; nothing has been made then.
