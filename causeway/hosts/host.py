@@ -1,5 +1,6 @@
 """Lab hosts: which one a lab gets and why, which ones are there, and how files get into one."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,8 +11,9 @@ from typing import Protocol
 
 from causeway import folders
 from causeway.errors import BadInput
-from causeway.hosts import artefacts, jail, native, needs, uml
+from causeway.hosts import artefacts, jail, made_of, native, needs, uml
 from causeway.lab.deploy import Deployment
+from causeway.lab.lab import MADE_OF
 from causeway.model.site import Site
 
 
@@ -88,6 +90,7 @@ def warn_of_the_jail(tell: Callable[[str], None]) -> None:
 def hand_over(host: uml.UmlHost, wanted: Deployment) -> Deployment:
     """Copy the user's files to where the lab host sees them; returns what to bring up, as it is named there."""
     shutil.copy(wanted.topology, host.share / "topology.yaml")
+    (host.share / MADE_OF.name).write_text(json.dumps(made_of.manifest()))
     if wanted.overlay is not None:
         shutil.copytree(wanted.overlay, host.share / "overlay", symlinks=True)
         wanted = replace(wanted, overlay=Path("/share/overlay"))

@@ -41,6 +41,7 @@ def merge(folders: Sequence[Path], runs: Path) -> Run:
         fell_behind_s=max(behind, default=None),
         scenarios=sorted((s for run in found for s in run.scenarios), key=lambda scenario: scenario.name),
         interrupted=any(run.interrupted for run in found),
+        made_of=_made_of(found),
     )
     try:
         for folder, _ in parts:
@@ -53,6 +54,14 @@ def merge(folders: Sequence[Path], runs: Path) -> Run:
         shutil.rmtree(target)
         raise
     return merged
+
+
+def _made_of(found: Sequence[Run]) -> dict[str, dict[str, str]]:
+    """What their labs are made of; where that differs, of each by its run's name."""
+    first, *others = (run.made_of for run in found)
+    if all(other == first for other in others):
+        return first
+    return {f"{run.id}: {artefact}": what for run in found for artefact, what in run.made_of.items()}
 
 
 def read(folder: Path) -> Run:

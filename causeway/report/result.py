@@ -171,6 +171,8 @@ class Run:
 
     `started` is the wall's time in ISO form; `fell_behind_s` is by how many seconds a paced lab fell behind
     the wall, and None with any other clock. `interrupted` says that it was ended before all had been played.
+    `made_of` has the versions of what the lab is made of: of each artefact, by what is in it; empty with a lab host of
+    the machine's own.
     """
 
     id: str
@@ -184,6 +186,7 @@ class Run:
     fell_behind_s: float | None
     scenarios: list[ScenarioResult]
     interrupted: bool = False
+    made_of: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def count(self, verdict: Verdict) -> int:
         """How many scenarios ended with this verdict."""

@@ -1,5 +1,6 @@
 """One run of scenarios: each is played, and runs/ID has the report and what was typed."""
 
+import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -7,7 +8,7 @@ from rich.console import Console
 
 from causeway import interrupts
 from causeway.lab import clock, dirt
-from causeway.lab.lab import RUNS, Lab
+from causeway.lab.lab import MADE_OF, RUNS, Lab
 from causeway.process import transcript
 from causeway.render.drawing import svg as drawing
 from causeway.report import files
@@ -51,6 +52,7 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
         fell_behind_s=clock.lag_s() - lag_before if clock.paced() else None,
         scenarios=results,
         interrupted=interrupted,
+        made_of=json.loads(MADE_OF.read_text()) if MADE_OF.exists() else {},
     )
     transcript.to(None)
     with interrupts.held():

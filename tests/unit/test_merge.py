@@ -56,6 +56,17 @@ def test_parts_become_one_run_with_all_that_they_had(tmp_path: Path) -> None:
     assert merge.read(folder) == merged
 
 
+def test_parts_that_were_made_of_other_things_say_of_what_each(tmp_path: Path) -> None:
+    one, two = ({"kernel": {"linux-source-7.3": version}} for version in ("7.3.4", "7.3.5"))
+    alike = written(tmp_path / "alike", part(1, result("a"), made_of=one), part(2, result("b"), made_of=one))
+    assert merge.merge(alike, tmp_path / "runs").made_of == one
+    other = written(tmp_path / "other", part(1, result("a"), made_of=one), part(2, result("b"), made_of=two))
+    assert merge.merge(other, tmp_path / "runs").made_of == {
+        "20260101-100000-virtual-1-abcd: kernel": {"linux-source-7.3": "7.3.4"},
+        "20260102-100000-virtual-1-abcd: kernel": {"linux-source-7.3": "7.3.5"},
+    }
+
+
 WRONG = {
     "another lab": (
         part(2, result("b"), lab="xe"),

@@ -351,6 +351,15 @@ def test_a_comparison_made_twice_stands_beside_its_own_counterpart() -> None:
     assert [other.comparison(scenario("pass", comparisons=rows), i) for i in range(3)] == [rows[0], rows[1], None]
 
 
+def test_the_page_says_what_the_lab_was_made_of_where_that_is_known(full_run: Run) -> None:
+    assert "made of" not in page.render(full_run, {})["report.html"]
+    known = replace(full_run, made_of={"base": {"nuttcp": "8.2.2-3", "openssh-server": "1:10.0p1-7"}})
+    shown = page.render(known, {})["report.html"]
+    assert "<summary>base: 2</summary>" in shown
+    assert "nuttcp 8.2.2-3\nopenssh-server 1:10.0p1-7" in shown
+    assert from_json(to_json(known)) == known
+
+
 def test_a_run_of_nothing_says_so() -> None:
     assert "Nothing ran" in whole(run_of())
 
