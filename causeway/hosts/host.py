@@ -117,7 +117,7 @@ def keep_console(host: uml.UmlHost, tell: Callable[[str], None]) -> None:
 @contextmanager
 def temporary(site: Site, clock: str, seed: int | None, tell: Callable[[str], None]) -> Iterator[uml.UmlHost]:
     """A UML lab host for a site, which ends with this command, however that ends."""
-    name, about = f"{site.name}-run-{os.getpid()}", {"lab": site.name, "clock": clock}
+    name, about = f"{site.name}-run-{os.getpid():07}", {"lab": site.name, "clock": clock}
     host = uml.start(name, about, len(site.nodes), seed=seed, keep=False)
     try:
         yield host

@@ -87,7 +87,8 @@ class Launcher:
             master, slave = os.openpty()
             self._lines[number] = master
             slaves.append(slave)  # kept open: a line must not hang up between two shells
-            argv.append(f"ssl{number}=tty:{os.ttyname(slave)}")
+            # not by the terminal's name: the kernel makes random numbers of what it is told, alike for one seed
+            argv.append(f"ssl{number}=tty:/proc/self/fd/{slave}")
         cpu = _idlest_cpu()
         with _memory_folder(wanted["memory"]) as memory:
             jail = Jail(
@@ -106,7 +107,7 @@ class Launcher:
                 argv,
                 stdin=subprocess.DEVNULL,
                 preexec_fn=before_exec,
-                pass_fds=[memory],
+                pass_fds=[memory, *slaves],
                 env={"HOME": str(self._folder), "TMPDIR": f"/proc/self/fd/{memory}"},
             )
         (self._folder / "pid").write_text(f"{kernel.pid}\n")

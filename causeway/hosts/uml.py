@@ -150,7 +150,7 @@ def start(name: str, about: dict[str, Any], nodes: int, *, seed: int | None, kee
     folders.runs().mkdir(parents=True, exist_ok=True)
     image = artefacts.LABHOST.folder
     process.run(["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]).must()
-    mounts = {"IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
+    mounts = {"SHARE_DIR": host.share, "IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
     (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in mounts.items()))
     (host.folder / "about.json").write_text(json.dumps(about))
     (host.folder / "uml").mkdir()
@@ -191,7 +191,7 @@ def _command_line(host: UmlHost, seed: int | None, memory_mib: int) -> list[str]
         str(artefacts.KERNEL.folder / "linux"),
         f"mem={memory_mib}M",
         f"initrd={artefacts.LABHOST.folder / 'initrd.gz'}",
-        f"share={host.share}",
+        f"share={host.share.relative_to(host.folder)}",
         "seccomp=on",
         "time-travel=inf-cpu",
         *seeded,
