@@ -5,7 +5,7 @@ import sys
 import typer
 
 from causeway import errors
-from causeway.cli import complete, faults, labs, rehearsals, reports, runs, sites, sizes, sources
+from causeway.cli import checkpoints, complete, faults, labs, rehearsals, reports, runs, sites, sizes, sources
 from causeway.cli.screen import err, tell
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
 
@@ -22,6 +22,9 @@ app.command()(sites.render)
 app.command()(labs.up)
 app.command()(labs.down)
 app.command()(labs.status)
+app.command()(checkpoints.checkpoint)
+app.command()(checkpoints.back)
+app.command()(checkpoints.checkpoints)
 # what comes after NODE... -- is no option of ours
 app.command("exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})(labs.exec_)
 app.command()(runs.run)

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 from typer._completion_classes import completion_init
 
-from causeway.errors import BadInput
+from causeway.errors import BadInput, LabBroken
 from causeway.folders import REPO, sites
 from causeway.hosts import host
+from causeway.hosts.checkpoints import LIST
 from causeway.lab.faults.catalogue import FAULTS, Parameter
 from causeway.model.site import Site
 from causeway.scenario import runner
@@ -76,6 +77,15 @@ def nodes(context: typer.Context, incomplete: str) -> list[str]:
     """The nodes of the lab that is up."""
     site = _site(context)
     return _begun(incomplete, site.nodes if site else ())
+
+
+def checkpoints(context: typer.Context, incomplete: str) -> list[str]:
+    """The checkpoints of the lab that is up."""
+    try:
+        found = host.with_checkpoints(context.params.get("lab")).ask(LIST)
+    except (BadInput, LabBroken):
+        return []
+    return _begun(incomplete, (row["name"] for row in found))
 
 
 def nodes_before_command(context: typer.Context, incomplete: str) -> list[str]:

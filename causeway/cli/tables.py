@@ -30,6 +30,14 @@ def needs(host: str, group: Iterable[Need]) -> Table:
     return table
 
 
+def checkpoints(rows: Iterable[dict[str, Any]]) -> Table:
+    """The moments of a lab that are kept."""
+    table = _table("checkpoint", "made", "memory, MiB")
+    for row in rows:
+        table.add_row(row["name"], row["made"], str(row["memory_mib"]))
+    return table
+
+
 def status(found: dict[str, Any]) -> list[Table]:
     """A lab as tables: nodes, links, channels, filesystems."""
     title = f"{found['lab']}: lab host {found['lab_host']}, clock {found['clock']}"

@@ -17,6 +17,8 @@ from pathlib import Path
 from causeway.hosts.mailbox import POLL_S, put
 
 SHARE = Path("/share")
+#: Of our kernel (images/kernel, the patch that clones it): which clone it is, and what has it rest.
+_CLONE = Path("/proc/uml_clone")
 
 
 @dataclass
@@ -48,6 +50,8 @@ class Agent:
                 if not name.startswith(".") and name not in self._seen:
                     self._seen.add(name)
                     self._start(SHARE / "jobs" / name)
+            if "rest" in os.listdir(SHARE):
+                self._rest()
             self._pump()
             for child in list(self._children):
                 self._look_after(child)
@@ -59,10 +63,7 @@ class Agent:
         for child in self._children:
             # a line is lent anew when whoever had it is gone, killed or by a lost connection: his job is nobody's
             if child.terminal and child.terminal == request["terminal"] and child.rc is None:
-                with suppress(ProcessLookupError):  # it may not be its session's leader yet
-                    os.killpg(child.pid, signal.SIGHUP)
-                os.kill(child.pid, signal.SIGKILL)
-                child.rc = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+                _hang_up(child)
         out, err = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -73,6 +74,26 @@ class Agent:
             self._selector.register(reading, selectors.EVENT_READ, (child, folder / name))
             child.pipes += 1
         self._children.append(child)
+
+    def _rest(self) -> None:
+        """Stop all of the lab host here, kernel and all, until the launcher has it go on; a clone of it begins anew."""
+        (SHARE / "rest").unlink()
+        before = _CLONE.read_text()
+        with _CLONE.open("wb", buffering=0) as kernel:
+            kernel.write(f"@{_word('rest')}".encode())
+        if _CLONE.read_text() != before:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Whoever has asked for these jobs is with the lab host that this one was cloned from."""
+        for child in self._children:
+            if child.rc is None:
+                _hang_up(child)
+        for key in list(self._selector.get_map().values()):
+            self._selector.unregister(key.fd)
+            os.close(key.fd)
+        self._children.clear()
+        self._seen.clear()
 
     def _pump(self) -> None:
         for key, _ in self._selector.select(POLL_S):
@@ -105,6 +126,19 @@ class Agent:
         if child.rc is not None and child.pipes == 0:
             put(child.folder / "rc", str(child.rc))
             self._children.remove(child)
+
+
+def _hang_up(child: Child) -> None:
+    with suppress(ProcessLookupError):  # it may not be its session's leader yet
+        os.killpg(child.pid, signal.SIGHUP)
+    os.kill(child.pid, signal.SIGKILL)
+    child.rc = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+
+
+def _word(name: str) -> str:
+    """What the kernel's command line has by this name."""
+    words = (word.partition("=") for word in Path("/proc/cmdline").read_text().split())
+    return next(value for key, _, value in words if key == name)
 
 
 def _resize(terminal: str, size: str) -> None:

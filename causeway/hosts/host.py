@@ -71,6 +71,14 @@ def running(lab: str | None) -> LabHost:
     return found[0]
 
 
+def with_checkpoints(lab: str | None) -> uml.UmlHost:
+    """The running lab host of this lab, or the only one, where it can be cloned. BadInput otherwise."""
+    found = running(lab)
+    if not isinstance(found, uml.UmlHost):
+        raise BadInput(f"{found.name} runs on this machine's own kernel, which nobody clones: bring it up with paced")
+    return found
+
+
 def ensure_images(say: Callable[[str], None]) -> None:
     """Build what the cache lacks. BadInput with what is missing on the machine."""
     if not artefacts.missing():

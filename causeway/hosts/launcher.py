@@ -1,7 +1,7 @@
 """The launcher: a process that runs one UML lab host, and ends when that does or when it is killed.
 
-It starts the kernel so that the kernel dies with it, holds the other ends of the lab host's serial
-lines, and hands one to each interactive shell.
+It starts the kernel so that the kernel dies with it, holds the other ends of the lab host's serial lines, hands one to
+each interactive shell, and keeps clones of the lab at rest, the checkpoints. What is asked of it comes by its socket.
 """
 
 import ctypes
@@ -18,10 +18,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from causeway.hosts import mailbox
+from causeway.errors import BadInput, LabBroken
+from causeway.hosts import asking, mailbox
+from causeway.hosts.checkpoints import Checkpoints
+from causeway.hosts.guests import Guest, ear
 from causeway.hosts.jail import Jail
 
 SERIAL_LINES = 4
@@ -73,48 +77,23 @@ class Launcher:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lines: dict[int, int] = {}  # number of the serial line -> our side of its terminal
+        self._slaves: list[int] = []  # the lab host's side, kept open: a line must not hang up between two shells
         self._lent: dict[socket.socket, int] = {}
 
     def run(self) -> int:
-        """Until the kernel has ended; returns its exit code. 0 where it was not started: nobody wanted anything."""
+        """Until the lab's kernel has ended; returns its exit code, or 0 where nobody wanted anything of it."""
         os.chdir(self._folder)  # also because a socket's path is short: at most 107 bytes
         if not self._wanted():
             return 0
-        wanted = json.loads((self._folder / "kernel.json").read_text())
-        argv: list[str] = wanted["argv"]
-        slaves = []
         for number in range(SERIAL_LINES):
-            master, slave = os.openpty()
-            self._lines[number] = master
-            slaves.append(slave)  # kept open: a line must not hang up between two shells
-            # not by the terminal's name: the kernel makes random numbers of what it is told, alike for one seed
-            argv.append(f"ssl{number}=tty:/proc/self/fd/{slave}")
-        cpu = _idlest_cpu()
-        with _memory_folder(wanted["memory"]) as memory:
-            jail = Jail(
-                look=[*map(Path, wanted["look"]), Path("/proc/cpuinfo")],
-                names=[*map(Path, wanted["names"]), Path("/proc")],  # a clone of the kernel looks for its descriptors
-                change=[*map(Path, wanted["change"]), memory],
-                terminals=[*(Path(os.ttyname(slave)) for slave in slaves), Path("/dev/null")],
-            )
-
-            def before_exec() -> None:
-                die_with_parent()
-                os.sched_setaffinity(0, {cpu})
-                jail.enter()
-
-            kernel = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                preexec_fn=before_exec,
-                pass_fds=[memory, *slaves],
-                env={"HOME": str(self._folder), "TMPDIR": f"/proc/self/fd/{memory}"},
-            )
-        (self._folder / "pid").write_text(f"{kernel.pid}\n")
+            self._lines[number], slave = os.openpty()
+            self._slaves.append(slave)
+        terminals = [os.ttyname(slave) for slave in self._slaves]
+        kept = Checkpoints(self._folder, self._start(terminals), terminals)
         for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(sign, lambda *_: kernel.kill())
-        self._serve(kernel)
-        return kernel.wait()
+            signal.signal(sign, lambda *_: os.kill(kept.lab.pid, signal.SIGKILL))
+        self._serve(kept)
+        return kept.end()
 
     def _wanted(self) -> bool:
         """Wait for the first job, with which the kernel starts; False where the power is to be off before that.
@@ -123,45 +102,87 @@ class Launcher:
         at a time of the machine's choice, each time another one.
         """
         while True:
-            if any(not name.startswith(".") for name in os.listdir("share/jobs")):
+            if any(not name.startswith(".") for name in os.listdir("now/share/jobs")):
                 return True
-            if os.path.exists("share/poweroff"):
+            if os.path.exists("now/share/poweroff"):
                 return False
             time.sleep(mailbox.POLL_S)
 
-    def _serve(self, kernel: "subprocess.Popen[bytes]") -> None:
-        address = self._folder / "shell.sock"
-        address.unlink(missing_ok=True)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(address.name)
-        listener.listen()
+    def _start(self, terminals: list[str]) -> Guest:
+        wanted = json.loads((self._folder / "kernel.json").read_text())
+        # not by the terminals' names: the kernel makes random numbers of what it is told, alike for one seed
+        lines = [f"ssl{number}=tty:/proc/self/fd/{slave}" for number, slave in enumerate(self._slaves)]
+        ours, its = ear()
+        cpu = _idlest_cpu()
+        with _memory_folder(wanted["memory"]) as memory, its:
+            jail = Jail(
+                look=[*map(Path, wanted["look"]), Path("/proc/cpuinfo")],
+                names=[*map(Path, wanted["names"]), Path("/proc")],  # a clone of the kernel looks for its descriptors
+                change=[*map(Path, wanted["change"]), memory],
+                terminals=[*map(Path, terminals), Path("/dev/null")],
+            )
+
+            def before_exec() -> None:
+                die_with_parent()
+                os.sched_setaffinity(0, {cpu})
+                jail.enter()
+
+            kernel = subprocess.Popen(
+                [*wanted["argv"], *lines, f"rest={its.fileno()}"],
+                stdin=subprocess.DEVNULL,
+                preexec_fn=before_exec,
+                pass_fds=[memory, its.fileno(), *self._slaves],
+                env={"HOME": str(self._folder), "TMPDIR": f"/proc/self/fd/{memory}"},
+            )
+        kernel.returncode = 0  # it is reaped like its clones, which no Popen knows
+        return Guest((self._folder / "now").resolve(), kernel.pid, ours)
+
+    def _serve(self, kept: Checkpoints) -> None:
+        """Until the guest ends that is the lab now."""
         selector = selectors.DefaultSelector()
+        listener = asking.listen(self._folder)
         selector.register(listener, selectors.EVENT_READ)
-        selector.register(os.pidfd_open(kernel.pid), selectors.EVENT_READ, "ended")
+        lab, ended = None, -1
         while True:
+            if lab is not kept.lab:
+                if lab is not None:
+                    selector.unregister(ended)
+                    os.close(ended)
+                lab, ended = kept.lab, os.pidfd_open(kept.lab.pid)
+                selector.register(ended, selectors.EVENT_READ)
             for key, _ in selector.select():
-                if key.data == "ended":
+                if key.fileobj == ended:
                     return
                 if key.fileobj is listener:
                     client = listener.accept()[0]
-                    if self._lend(client):
+                    if self._answer(client, kept):
                         selector.register(client, selectors.EVENT_READ)
+                    else:
+                        client.close()
                 elif isinstance(key.fileobj, socket.socket):
                     selector.unregister(key.fileobj)  # the shell has closed: its line is free again
                     self._lent.pop(key.fileobj)
                     key.fileobj.close()
 
+    def _answer(self, client: socket.socket, kept: Checkpoints) -> bool:
+        """Do what a client asks; whether it has a serial line from now on."""
+        with suppress(OSError, ValueError):  # it has died meanwhile, or talks nonsense
+            what, words = asking.hear(client)
+            if what == asking.LINE:
+                return self._lend(client)
+            try:
+                answer: dict[str, Any] = {"done": kept.do(what, words)}
+            except (BadInput, LabBroken) as error:
+                answer = {type(error).__name__: str(error)}
+            asking.answer(client, answer)
+        return False
+
     def _lend(self, client: socket.socket) -> bool:
-        """Send a free line's number and our side of its terminal; False when all are lent, or nobody takes it."""
+        """Send a free line's number and our side of its terminal; False when all are lent."""
         free = sorted(set(self._lines) - set(self._lent.values()))
         if not free:
-            client.close()
             return False
-        try:
-            socket.send_fds(client, [f"ttyS{free[0]}".encode()], [self._lines[free[0]]])
-        except OSError:  # it has died meanwhile
-            client.close()
-            return False
+        socket.send_fds(client, [f"ttyS{free[0]}".encode()], [self._lines[free[0]]])
         self._lent[client] = free[0]
         return True
 

@@ -5,6 +5,7 @@
     jobs/ID/cancel    made by the outside: interrupt the job
     jobs/ID/size      "ROWS COLUMNS" of the terminal, rewritten when it changes
     jobs/ID/rc        the exit code, when it has ended
+    rest              made by the outside: be at rest, so that the lab can be cloned
     poweroff          made by the outside: end when no job is left
 
 Plain files, because reading and writing them (hostfs) takes no virtual time and wakes nobody: a device
@@ -17,6 +18,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 POLL_S = 0.02
@@ -34,6 +36,20 @@ class Job:
             return int((self.folder / "rc").read_text())
         except (FileNotFoundError, ValueError):
             return None
+
+    @property
+    def argv(self) -> list[str]:
+        return list(self._request["argv"])
+
+    @property
+    def terminal(self) -> str | None:
+        """The device of the lab host that it is on."""
+        found = self._request["terminal"]
+        return None if found is None else str(found)
+
+    @property
+    def _request(self) -> dict[str, Any]:
+        return dict(json.loads((self.folder / "request").read_text()))
 
     def cancel(self) -> None:
         (self.folder / "cancel").touch()
@@ -60,6 +76,11 @@ def submit(share: Path, argv: list[str], terminal: str | None = None) -> Job:
     (folder / "err").touch()
     folder.rename(jobs / name)
     return Job(jobs / name)
+
+
+def jobs(share: Path) -> list[Job]:
+    """Every job that was handed in, the first one first."""
+    return [Job(folder) for folder in sorted((share / "jobs").iterdir()) if not folder.name.startswith(".")]
 
 
 class Tail:

@@ -8,8 +8,10 @@ container has that all of it is in; who takes more is killed, and a lab with it.
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 
 from causeway.errors import BadInput
 
@@ -18,6 +20,8 @@ FOLDER = Path("/dev/shm")
 #: has touched 3.5 GiB, with what it has read from files; 299 booted nodes used 3.6 GiB without that.
 _ITS_OWN_MIB, _NODE_MIB, _MOST_MIB = 4096, 32, 16384
 _LEAST_MIB = 2048
+#: A lab kernel's name while it is at rest (images/kernel, the patch that clones it).
+_AT_REST = "linux-at-rest"
 _MIB = 2**20
 #: More than this is no limit: cgroup's first version says none by the largest number of pages that it knows.
 _NO_LIMIT = 2**60
@@ -37,19 +41,29 @@ class Room:
     noexec: bool = False
 
     @property
+    def left_mib(self) -> int:
+        """What nobody has, or was promised."""
+        return max(0, min(self.free_mib.values()) - self.promised_mib)
+
+    @property
     def lab_mib(self) -> int:
         """The most that one more lab host may have: four fifths of what is left."""
-        return max(0, min(self.free_mib.values()) - self.promised_mib) * 4 // 5
+        return self.left_mib * 4 // 5
 
     @property
     def enough(self) -> bool:
         return not self.noexec and self.lab_mib >= _LEAST_MIB
 
-    def __str__(self) -> str:
+    @property
+    def terms(self) -> str:
+        """What the sum is made of."""
         free = ", ".join(f"{mib} MiB in {where}" for where, mib in self.free_mib.items())
         promised = f"; of that {self.promised_mib} MiB are promised to labs that run" if self.promised_mib else ""
+        return f"free: {free}{promised}"
+
+    def __str__(self) -> str:
         where = f"; {FOLDER} is mounted noexec" if self.noexec else ""
-        return f"a lab host may have {self.lab_mib} MiB (free: {free}{promised}){where}"
+        return f"a lab host may have {self.lab_mib} MiB ({self.terms}){where}"
 
     @property
     def remedy(self) -> str:
@@ -86,6 +100,30 @@ def for_a_lab(nodes: int) -> int:
     return min(_ITS_OWN_MIB + _NODE_MIB * nodes, _MOST_MIB, found.lab_mib)
 
 
+def for_a_clone(taken_mib: int) -> None:
+    """BadInput, with the sum, where there is too little for a copy of what a lab has taken.
+
+    At rest it takes no more; and of a lab and the clone that takes its place one was promised the rest already.
+    """
+    found = room()
+    if found.left_mib < taken_mib:
+        raise BadInput(f"a clone of this lab takes {taken_mib} MiB of memory, {found.left_mib} are left: {found.terms}")
+
+
+def taken_mib(process: Path) -> int:
+    """What a lab kernel, by its folder in /proc, has taken: its memory is the largest of its files without a name.
+
+    It maps what it touches, so a clone has mapped little of its own at first. 0 where it may not be looked at.
+    """
+    largest = 0
+    with suppress(OSError):  # another user's, or it has ended
+        for fd in (process / "fd").iterdir():
+            file = os.stat(fd)
+            if S_ISREG(file.st_mode) and file.st_nlink == 0:
+                largest = max(largest, file.st_blocks * 512 // _MIB)
+    return largest
+
+
 def _available_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
     match = re.search(r"^MemAvailable: +(\d+) kB", meminfo.read_text(), re.MULTILINE)
     return int(match[1]) // 1024 if match else 0
@@ -109,8 +147,9 @@ def _limits_mib(proc: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/
 
 
 def _promised_mib(proc: Path = Path("/proc")) -> int:
-    """What the machine's lab kernels, whoever's, were promised and have not taken yet."""
-    left: dict[str, int] = {}
+    """What the machine's lab kernels, whoever's, were promised and have not taken yet. One at rest takes no more."""
+    left: dict[int, int] = {}
+    parents: dict[int, int] = {}
     for status in proc.glob("[0-9]*/status"):
         try:
             words = (status.parent / "cmdline").read_bytes().decode(errors="replace").split("\0")
@@ -119,7 +158,16 @@ def _promised_mib(proc: Path = Path("/proc")) -> int:
             continue
         said = dict(word.split("=", 1) for word in words if re.match(r"(mem=\d+M$|umid=)", word))
         if said.keys() == {"mem", "umid"}:
-            taken = re.search(r"^RssShmem:\s+(\d+) kB", text, re.MULTILINE)
-            mib = int(said["mem"].rstrip("M")) - (int(taken[1]) // 1024 if taken else 0)
-            left[said["umid"]] = min(mib, left.get(said["umid"], mib))  # a kernel is several processes
-    return sum(max(0, mib) for mib in left.values())
+            pid = int(status.parent.name)
+            parents[pid] = _number(text, "PPid")
+            taken = max(_number(text, "RssShmem") // 1024, taken_mib(status.parent))
+            if not re.search(rf"^Name:\s+{_AT_REST}$", text, re.MULTILINE):
+                left[pid] = int(said["mem"].rstrip("M")) - taken
+    # what a kernel starts is called like it at first; its clones, which are, too, are started by the launcher
+    return sum(max(0, mib) for pid, mib in left.items() if parents[pid] not in parents)
+
+
+def _number(status: str, name: str) -> int:
+    """A number of a process's status; 0 where that is not told."""
+    found = re.search(rf"^{name}:\s+(\d+)", status, re.MULTILINE)
+    return int(found[1]) if found else 0

@@ -10,12 +10,14 @@ import tty
 from collections.abc import Callable
 from contextlib import suppress
 
-from causeway.errors import LabBroken
 from causeway.hosts import mailbox
 
 
-def join(job: mailbox.Job, line: int, alive: Callable[[], bool]) -> int:
-    """Pass bytes both ways between this terminal and the line until the job ends."""
+def join(job: mailbox.Job, line: int, alive: Callable[[], bool]) -> int | None:
+    """Pass bytes both ways between this terminal and the line until the job ends; returns its exit code.
+
+    None where it is alive no more, and has none.
+    """
     stdin, stdout = sys.stdin.fileno(), sys.stdout.fileno()
     interactive = os.isatty(stdin)
     saved = termios.tcgetattr(stdin) if interactive else None
@@ -44,8 +46,6 @@ def join(job: mailbox.Job, line: int, alive: Callable[[], bool]) -> int:
         with suppress(BlockingIOError):
             while select.select([line], [], [], 0.05)[0]:
                 os.write(stdout, os.read(line, 65536))
-        if rc is None:
-            raise LabBroken("the lab host ended")
         return rc
     finally:
         signal.signal(signal.SIGWINCH, old)

@@ -18,7 +18,7 @@ from typing import Any
 
 from causeway import folders, interrupts, process
 from causeway.errors import LabBroken
-from causeway.hosts import artefacts, disk, mailbox, memory, terminal
+from causeway.hosts import artefacts, asking, disk, guests, mailbox, memory, terminal
 from causeway.model.load import load_site
 from causeway.model.site import Site
 
@@ -38,7 +38,8 @@ class UmlHost:
 
     @property
     def share(self) -> Path:
-        return self.folder / "share"
+        """Of the guest that is the lab now."""
+        return (self.folder / "now").resolve() / "share"
 
     @property
     def about(self) -> dict[str, Any]:
@@ -71,21 +72,16 @@ class UmlHost:
         with _interrupts_go_to(job):
             while (rc := job.rc) is None:
                 tail.copy()
-                if not self.running():
+                if not self._has(job):
                     tail.copy()
-                    raise LabBroken(f"the lab host ended; its console: {self.folder / 'console'}")
+                    raise LabBroken(self._how_it_ended())
                 time.sleep(mailbox.POLL_S)
         tail.copy()
         return rc
 
     def terminal(self, argv: list[str]) -> int:
         """Have the tool inside do a command on a terminal of its own, joined to this one."""
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            here = os.open(".", os.O_RDONLY)
-            os.chdir(self.folder)
-            line.connect("shell.sock")
-            os.fchdir(here)
-            os.close(here)
+        with asking.connect(self.folder, asking.LINE) as line:
             name, fds, _, _ = socket.recv_fds(line, 64, 1)
             if not fds:
                 raise LabBroken("all serial lines of the lab host are in use; close another shell")
@@ -96,10 +92,26 @@ class UmlHost:
             job = mailbox.submit(self.share, argv, terminal=name.decode())
             try:
                 with interrupts.raised():  # a terminal window that is closed must not take the line with it
-                    return terminal.join(job, fds[0], self.running)
+                    rc = terminal.join(job, fds[0], lambda: self._has(job))
             finally:
-                if job.rc is None:
+                if job.rc is None and self._has(job):
                     job.cancel()
+            if rc is None:
+                raise LabBroken(self._how_it_ended())
+            return rc
+
+    def ask(self, *words: str) -> Any:
+        """Have its launcher do something (see `checkpoints`). BadInput, LabBroken: all is as it was."""
+        return asking.ask(self.folder, *words)
+
+    def _has(self, job: mailbox.Job) -> bool:
+        """Whether it is still at it."""
+        return self.running() and job.folder.exists()
+
+    def _how_it_ended(self) -> str:
+        if self.running():
+            return "the lab has gone back to a checkpoint, in which nobody had asked for this"
+        return f"the lab host ended; its console: {self.folder / 'console'}"
 
     def end(self, graceful_s: float = 20) -> None:
         """End it and remove all of it: in order if it can, else by killing it. Works on remains, too."""
@@ -122,7 +134,7 @@ def all_hosts() -> Iterator[UmlHost]:
     """Every lab host of this user, running or left behind."""
     if folders.state().is_dir():
         for folder in sorted(folders.state().iterdir()):
-            if (folder / "about.json").exists() or (folder / "share").exists():
+            if (folder / "about.json").exists() or (folder / "guests").exists():
                 yield UmlHost(folder)
 
 
@@ -140,20 +152,20 @@ def start(name: str, about: dict[str, Any], nodes: int, *, seed: int | None, kee
     With a seed its random numbers and its date are the same every time. Raises LabBroken when one of
     this name runs already, BadInput where memory or disk would not do; nothing has been made then.
     """
-    host = UmlHost(folders.state() / name)
+    host = UmlHost(folders.state().resolve() / name)
     if host.running():
         raise LabBroken(f"{name} is up already; `causeway down {name}` ends it")
     memory_mib = memory.for_a_lab(nodes)
     disk.need_room()
     host.end(graceful_s=0)
-    (host.share / "jobs").mkdir(parents=True)
+    guests.make_folder(host.folder / "guests" / "1")
+    (host.folder / "now").symlink_to(host.folder / "guests" / "1")
     folders.runs().mkdir(parents=True, exist_ok=True)
     image = artefacts.LABHOST.folder
     process.run(["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]).must()
     mounts = {"SHARE_DIR": host.share, "IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
     (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in mounts.items()))
     (host.folder / "about.json").write_text(json.dumps(about))
-    (host.folder / "uml").mkdir()
     wanted = _reach(host, image) | {"argv": _command_line(host, seed, memory_mib)}
     (host.folder / "kernel.json").write_text(json.dumps(wanted))
     (host.folder / "lock").touch()
@@ -180,7 +192,7 @@ def _reach(host: UmlHost, image: Path) -> dict[str, object]:
     return {
         "look": [kernel, *libraries, str(image / "initrd.gz"), str(image / "root.img"), *tool],
         "names": [str(folders.REPO)],
-        "change": [str(host.share), str(host.folder / "uml"), str(folders.runs())],
+        "change": [str(host.folder / "guests"), str(folders.runs())],
         "memory": str(memory.FOLDER),
     }
 
@@ -195,7 +207,7 @@ def _command_line(host: UmlHost, seed: int | None, memory_mib: int) -> list[str]
         "seccomp=on",
         "time-travel=inf-cpu",
         *seeded,
-        f"uml_dir={host.folder / 'uml'}",
+        f"uml_dir={host.share.with_name('uml')}",
         f"umid={random.getrandbits(32):08x}",
         "con0=null,fd:1",
         "con=null",

@@ -532,6 +532,12 @@ static int ask(int argc, char **argv, char *answer, size_t size)
 		say_rounds(answer, size);
 		return rc;
 	}
+	if (!strcmp(what, "rest") && argc == 2) {
+		int rc = store("/proc/uml_clone", argv[1]);
+
+		say_rounds(answer, size);
+		return rc;
+	}
 	snprintf(answer, size, "%s?\n", what);
 	return 255;
 }

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ class Guest:
     folder: Path
     asked: int = 0
     lines: list[tuple[str, int]] = field(default_factory=list)  # serial lines: the slave's path, the master
+    ear: socket.socket | None = None  # where it is asked while it rests: our end, of a pair for messages
 
     @property
     def share(self) -> Path:
@@ -82,6 +84,30 @@ class Guest:
         rc, there = other.answer()
         assert rc == 0, other.console
         return here, there
+
+    def rest(self, fd: int) -> None:
+        assert self.ear
+        self.send("rest", f"@{fd}")
+        assert self.ear.recv(1000) == b"resting"
+
+    def one_more(self, other: "Guest") -> str:
+        """While at rest: ask for a clone that lives in the other's folder and is at rest, too; returns the answer."""
+        assert self.ear
+        other.share.mkdir(parents=True, exist_ok=True)
+        other.ear, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        words = "".join(f"{word}\n" for word in ("clone", *self.pairs(other)))
+        socket.send_fds(self.ear, [words.encode()], [its.fileno()])
+        its.close()
+        other.asked = self.asked
+        return self.ear.recv(1000).decode()
+
+    def go_on(self) -> str:
+        """Returns how far it says that it is."""
+        assert self.ear
+        self.ear.send(b"go")
+        rc, said = self.answer()
+        assert rc == 0, self.console
+        return said
 
     def kill(self) -> None:
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -149,13 +175,15 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def _booted(guest: Guest, archive: Path, clock: str, before: tuple[str, ...] = ()) -> Iterator[Guest]:
+def _booted(
+    guest: Guest, archive: Path, clock: str, before: tuple[str, ...] = (), pass_fds: tuple[int, ...] = ()
+) -> Iterator[Guest]:
     _prepare(guest)
     env = os.environ | {"TMPDIR": str(memory.FOLDER), "HOME": str(guest.folder)}
     with (guest.folder / "console").open("w") as console:
         argv = [*before, *_linux(guest, archive, clock)]
         streams = {"stdin": subprocess.DEVNULL, "stdout": console, "stderr": console}
-        kernel = subprocess.Popen(argv, env=env, preexec_fn=_die_with_parent, **streams)
+        kernel = subprocess.Popen(argv, env=env, preexec_fn=_die_with_parent, pass_fds=pass_fds, **streams)
     try:
         guest.must("check")
         yield guest
@@ -311,6 +339,97 @@ def test_it_dies_with_the_launcher_that_may_be_killed(make: Callable[..., Guest]
         launcher.kill()
         launcher.wait()
     until(lambda: not one.alive and not two.alive, lambda: "they outlive their launcher", 10)
+
+
+@pytest.fixture
+def resting(make: Callable[..., Guest], archive: Path, request: pytest.FixtureRequest) -> Iterator[Guest]:
+    """A guest at rest."""
+    one = make("one")
+    one.ear, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with _booted(one, archive, getattr(request, "param", "virtual"), pass_fds=(its.fileno(),)):
+        one.rest(its.fileno())
+        yield one
+
+
+def _name(guest: Guest) -> str:
+    return Path(f"/proc/{guest.pid}/comm").read_text().strip()
+
+
+def _cpu_ticks(guest: Guest) -> int:
+    return sum(map(int, Path(f"/proc/{guest.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+
+
+@pytest.mark.parametrize(("resting", "clock"), [(c, c) for c in CLOCKS], indirect=["resting"])
+def test_clones_of_one_at_rest_go_on_from_its_one_instant(
+    resting: Guest, make: Callable[..., Guest], clock: str
+) -> None:
+    two, three, four = make("two"), make("three"), make("four")
+    assert resting.one_more(two) == f"made {two.pid}"
+    before = _cpu_ticks(resting)
+    time.sleep(1)  # the host's time, which is not theirs
+    assert _cpu_ticks(resting) <= before + 10  # of 100; in real time its timer is heard, and waits
+    there = two.go_on()
+    two.must("check")
+    assert resting.one_more(three) == f"made {three.pid}"
+    # one of a clone that rests itself
+    assert three.one_more(four) == f"made {four.pid}"
+    assert [_name(g) for g in (resting, two, three, four)] == ["linux-at-rest", "linux", *2 * ["linux-at-rest"]]
+    said = [g.go_on() for g in (three, four, resting)]
+    if clock == "virtual":
+        assert said == 3 * [there]
+    numbers = [g.must("read", "/proc/uml_clone") for g in (resting, two, three, four)]
+    assert numbers == ["0\n", "0.1\n", "0.2\n", "0.2.1\n"]
+    for one in (resting, two, three, four):
+        one.must("check")
+        assert _name(one) == "linux"
+
+
+@pytest.mark.parametrize("clock", ["virtual", "paced"])
+def test_who_takes_the_place_of_another_has_its_serial_lines(
+    make: Callable[..., Guest], archive: Path, clock: str
+) -> None:
+    one, two, three = make("one", lines=2), make("two"), make("three")
+    one.ear, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    two.lines = three.lines = one.lines
+    master = one.lines[0][1]
+    with _booted(one, archive, clock, pass_fds=(its.fileno(),)):
+        one.must("terminal", "open")
+        one.rest(its.fileno())
+        assert one.one_more(two) == f"made {two.pid}"
+        one.go_on()
+        os.write(master, b"to one\n")
+        assert one.must("heard") == "to one\n"
+        # as a lab goes back to a checkpoint
+        assert two.one_more(three) == f"made {three.pid}"
+        one.kill()
+        three.go_on()
+        three.must("terminal", "from three")
+        assert os.read(master, 1000) == b"opento one\r\nfrom three"  # with the echo
+        os.write(master, b"to three\n")
+        assert three.must("heard") == "to three\n"
+
+
+def test_at_rest_it_refuses_what_it_cannot_do_and_rests_on(resting: Guest, make: Callable[..., Guest]) -> None:
+    ear, two = resting.ear, make("two")
+    assert ear
+    for words in (b"nonsense", b"clone\n/one\n/two\n"):  # the second one without a descriptor
+        ear.send(words)
+        assert ear.recv(1000).startswith(b"failed -22")
+    two.share.mkdir(parents=True)
+    (two.share / "disk.img").write_text("mine")
+    assert "cannot make" in resting.one_more(two) and "File exists" in resting.console
+    two = make("three")
+    assert resting.one_more(two) == f"made {two.pid}"
+    resting.go_on()
+    two.go_on()
+    for one in (resting, two):
+        one.must("check")
+
+
+def test_it_rests_on_no_descriptor_that_it_has_not(guest: Guest) -> None:
+    assert guest.ask("rest", "@77")[0] == 9  # EBADF
+    assert guest.ask("rest", "@x")[0] == 22
+    guest.must("check")
 
 
 @pytest.mark.parametrize("full", ["memory", "disk"])

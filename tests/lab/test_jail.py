@@ -85,16 +85,16 @@ def test_the_launchers_socket_answers_nobody_in_the_lab(lab: Tool) -> None:
         "os.makedirs('/tmp/out', exist_ok=True)\n"
         "subprocess.run(['mount', '-t', 'hostfs', '-o', 'hostfs=' + sys.argv[1], 'none', '/tmp/out'], check=True)\n"
         "os.chdir('/tmp/out')\n"
-        "try:\n    socket.socket(socket.AF_UNIX).connect('shell.sock')\nexcept OSError as error:\n    print(error)\n"
+        "try:\n    socket.socket(socket.AF_UNIX).connect('launcher.sock')\nexcept OSError as error:\n    print(error)\n"
         "os.chdir('/'); subprocess.run(['umount', '/tmp/out'], check=True)"
     )
-    socket = lab.folder / "state" / "jubl" / "shell.sock"
+    socket = lab.folder / "state" / "jubl" / "launcher.sock"
     assert socket.is_socket()
     assert "refused" in lab.on("nsd01", "python3", "-c", code, str(socket.parent))
 
 
-def test_the_kernel_and_each_process_of_it_are_in_the_jail(lab: Tool) -> None:
-    kernel = int((lab.folder / "state" / "jubl" / "pid").read_text())
+def are_in_the_jail(kernel: int) -> None:
+    """A kernel and each process of it."""
     kept = [about(pid) for pid in own_processes(kernel)]
     assert len(kept) > 100  # one for each address space of the lab
     most = 2 if os.geteuid() == 0 else 0
@@ -102,6 +102,25 @@ def test_the_kernel_and_each_process_of_it_are_in_the_jail(lab: Tool) -> None:
         assert (process["NoNewPrivs"], process["Seccomp"]) == ("1", "2")
         assert int(process["CapEff"], 16) | int(process["CapBnd" if most else "CapPrm"], 16) == most
     assert Path(f"/proc/{kernel}/environ").read_bytes().count(b"\0") == 2  # nothing of the user's is in its environment
+
+
+def test_the_kernel_and_each_process_of_it_are_in_the_jail(lab: Tool) -> None:
+    are_in_the_jail(int((lab.folder / "state" / "jubl" / "pid").read_text()))
+
+
+def test_so_are_a_checkpoint_and_the_lab_that_went_back_to_it(lab: Tool, secret: Path) -> None:
+    state = lab.folder / "state" / "jubl"
+    before = int((state / "pid").read_text())
+    assert lab("checkpoint", "jailed").returncode == 0
+    assert lab("back", "jailed").returncode == 0
+    launcher = int((state / "launcher").read_text())
+    kernels = [int(pid) for pid in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()]
+    assert len(kernels) == 2 and before not in kernels
+    for kernel in kernels:
+        are_in_the_jail(kernel)
+    assert tries(lab, "nsd01", secret.parent, "secret") == []
+    assert tries(lab, "nsd01", state, "kernel.json") == []
+    assert lab("checkpoints", "--drop", "jailed").returncode == 0
 
 
 def test_a_lab_leaves_no_memory_file_where_others_see_it(lab: Tool) -> None:

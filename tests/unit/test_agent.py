@@ -2,13 +2,17 @@
 
 import json
 import os
+import shutil
 import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from causeway.hosts import agent
-from causeway.hosts.mailbox import submit
+from causeway.hosts.mailbox import jobs, submit
 
 
 def do(words: list[str]) -> int:
@@ -62,3 +66,54 @@ def test_who_gets_a_terminal_gets_it_from_whoever_was_left_on_it(
     assert next_one.rc == 5
     os.close(master)
     os.close(slave)
+
+
+@pytest.mark.parametrize("cloned", [False, True])
+def test_it_has_the_kernel_rest_and_in_a_clone_begins_anew(
+    cloned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Kernel:
+        """What /proc/uml_clone is: told to rest, it goes on as the same guest or as a clone of it."""
+
+        number, told = "0\n", b""
+
+        def read_text(self) -> str:
+            return self.number
+
+        @contextmanager
+        def open(self, _mode: str, buffering: int) -> Iterator["Kernel"]:
+            assert buffering == 0
+            yield self
+
+        def write(self, words: bytes) -> None:
+            assert not (share / "rest").exists()
+            self.told = words
+            if cloned:
+                self.number = "0.1\n"
+                shutil.rmtree(share / "jobs")
+                (share / "jobs").mkdir()
+                submit(share, ["status"])
+            else:
+                (share / "poweroff").touch()
+
+    def waits(words: list[str]) -> int:
+        if words == ["shell"]:
+            (tmp_path / "pid").write_text(str(os.getpid()))
+            while cloned or not (share / "poweroff").exists():
+                time.sleep(0.01)
+        (share / "poweroff").touch()
+        return 5
+
+    kernel, share = Kernel(), tmp_path / "share"
+    monkeypatch.setattr(agent, "SHARE", share)
+    monkeypatch.setattr(agent, "_CLONE", kernel)
+    monkeypatch.setattr(agent, "_word", {"rest": "7"}.__getitem__)
+    before = submit(share, ["shell"])
+    (share / "rest").touch()
+    agent.Agent(waits).serve()
+    assert kernel.told == b"@7"
+    (job,) = jobs(share)
+    assert (job.rc, job.folder == before.folder) == (5, not cloned)
+    if cloned:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / "pid").read_text()), 0)

@@ -31,8 +31,9 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def lab(own_state: Path) -> Iterator[None]:
     """What a lab host that is up has in its folder, and holds: `small`, with another number of nodes."""
     folder = own_state / "small"
-    (folder / "share").mkdir(parents=True)
-    shutil.copy(site_file("jubl"), folder / "share/topology.yaml")
+    (folder / "guests/1/share").mkdir(parents=True)
+    (folder / "now").symlink_to(folder / "guests/1")
+    shutil.copy(site_file("jubl"), folder / "now/share/topology.yaml")
     (folder / "about.json").write_text(json.dumps({"lab": "small", "clock": "paced", "counts": {"io": 2}}))
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

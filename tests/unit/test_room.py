@@ -1,6 +1,7 @@
 """What a lab host may have of memory and disk: never more than there is, and a refusal that says the sum."""
 
 import os
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -87,19 +88,37 @@ def test_a_noexec_dev_shm_is_seen(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 def test_what_kernels_have_not_taken_of_their_memory_is_promised(tmp_path: Path) -> None:
-    def process(pid: int, argv: list[str], shared_kib: int) -> None:
+    def process(pid: int, argv: list[str], shared_kib: int, name: str = "linux", parent: int = 1) -> None:
         folder = tmp_path / str(pid)
         folder.mkdir()
         (folder / "cmdline").write_text("\0".join(argv) + "\0")
-        (folder / "status").write_text(f"Name:\tlinux\nRssShmem:\t{shared_kib:>8} kB\n")
+        (folder / "status").write_text(f"Name:\t{name}\nPPid:\t{parent}\nRssShmem:\t{shared_kib:>8} kB\n")
 
     kernel = ["/cache/linux", "mem=4000M", "umid=a1"]
     process(10, kernel, 1000 * 1024)
-    process(11, kernel, 200 * 1024)  # a helper of the same kernel, which has touched less
+    process(11, kernel, 200 * 1024, parent=10)  # a process of the same kernel, which has touched less
     process(12, ["/cache/linux", "mem=500M", "umid=b2"], 600 * 1024)  # not less than nothing
     process(13, ["sh", "-c", "mem=9000M"], 0)
     (tmp_path / "14").mkdir()
     assert memory._promised_mib(tmp_path) == 3000
+    process(15, kernel, 0, name="linux-at-rest")  # a clone that takes no more
+    assert memory._promised_mib(tmp_path) == 3000
+    process(16, kernel, 1500 * 1024)  # one that goes on, with what the first one was promised
+    assert memory._promised_mib(tmp_path) == 5500
+
+
+def test_what_a_kernel_has_taken_is_its_file_without_a_name(tmp_path: Path) -> None:
+    assert memory.taken_mib(tmp_path) == 0  # nobody's that may be looked at
+    with tempfile.TemporaryFile(dir=tmp_path) as file:
+        os.posix_fallocate(file.fileno(), 0, 3 * 2**20)
+        assert memory.taken_mib(Path("/proc/self")) == 3
+
+
+def test_a_clone_takes_what_its_lab_has_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "room", lambda: Room({SHM: 2000, "the machine": 9000}, 500))
+    memory.for_a_clone(1500)
+    with pytest.raises(BadInput, match="takes 1501 MiB of memory, 1500 are left: free: 2000 MiB in /dev/shm, 9000"):
+        memory.for_a_clone(1501)
 
 
 @pytest.mark.parametrize(
