@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv4Interface
 
-from causeway.model.topology import Route
+from causeway.model.topology import AIX_POLICIES, CISCO_POLICIES, Route
 from causeway.rehearse.state import Fails, NotPredicted, State, destination
 
 _BONDING = re.compile(r"/sys/class/net/(?P<device>[^/]+)/bonding/(?P<file>[a-z_]+)")
@@ -171,10 +171,18 @@ def _ovs_vsctl(state: State, node: str, words: list[str]) -> None:
             raise NotPredicted(f"ovs-vsctl set {words[1]} {column}")
 
 
+def _bond_policy(state: State, node: str, words: list[str]) -> None:
+    """nodes/bonding: a host's bond sends by AIX's policies, a switch's by Cisco's."""
+    if len(words) > 1:
+        own = CISCO_POLICIES if state.site.nodes[node].switch else AIX_POLICIES
+        state.set_policy(node, words[0], " ".join(words[1:]), own)
+
+
 _PROGRAMS: dict[str, Callable[[State, str, list[str]], None]] = {
     "ip": _ip,
     "sysctl": _sysctl,
     "ovs-vsctl": _ovs_vsctl,
+    "bond-policy": _bond_policy,
 }
 
 

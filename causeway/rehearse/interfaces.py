@@ -89,8 +89,9 @@ def _channel(state: State, node: str, stanza: Stanza) -> Iterator[str]:
     slaves, policy = stanza.option("bond-slaves"), stanza.option("bond-xmit-hash-policy")
     if slaves is None:
         return
-    if (mode := stanza.option("bond-mode")) not in ("802.3ad", "4"):
-        raise NotPredicted(f"a bond of mode {mode}")
+    protocol = state.protocol(node, stanza.device)
+    if (mode := stanza.option("bond-mode")) not in _MODES[protocol]:
+        raise NotPredicted(f"a bond of mode {mode}, where its channel's ends are of protocol {protocol}")
     wanted = slaves.split()
     for member in state.members(node, stanza.device):
         if member not in wanted:
@@ -116,4 +117,6 @@ def _rest(state: State, node: str, stanza: Stanza) -> Iterator[str]:
             yield f"{name} {value} fails: {why}"
 
 
+#: By name and number (bonding.rst, mode).
+_MODES = {"lacp": ("802.3ad", "4"), "static": ("balance-xor", "2")}
 _CHANNEL = ("bond-slaves", "bond-mode", "bond-xmit-hash-policy")

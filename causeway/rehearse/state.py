@@ -1,6 +1,6 @@
 """A site as its nodes' own commands change it: addresses, routes, MTUs, channels, tunables."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
@@ -14,6 +14,7 @@ from causeway.model.topology import (
     ChannelEnd,
     Interface,
     Node,
+    Protocol,
     Route,
 )
 from causeway.plan.paths import without_member
@@ -148,11 +149,12 @@ class State:
 
     # channels
 
-    def set_policy(self, node: str, bond: str, policy: str) -> None:
-        """The hash policy by which an end of a channel sends, a Linux bond's or a switch's."""
+    def set_policy(self, node: str, bond: str, policy: str, others: Collection[str] = ()) -> None:
+        """The hash policy by which an end of a channel sends, a Linux bond's or a switch's; of other makers' these."""
         known = (
             OVS_POLICIES if self._whole.nodes[node].switch and bond not in self._interfaces(node) else LINUX_POLICIES
         )
+        known = (*known, *others)
         if policy in INCOMPUTABLE_POLICIES:
             raise NotPredicted(f"nobody can compute which member {policy} takes")
         if policy not in known:
@@ -168,6 +170,10 @@ class State:
         if member not in self._end(node, bond).members:
             raise NotPredicted(f"{member} is wired to no port of {bond}'s channel")
         self._out -= {Port(node, member)}
+
+    def protocol(self, node: str, bond: str) -> Protocol:
+        """How a channel's ends agree."""
+        return self._end(node, bond).protocol
 
     def members(self, node: str, bond: str) -> list[str]:
         """A bond's members as the site has them."""

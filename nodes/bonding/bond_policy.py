@@ -6,6 +6,9 @@ bond_main.c, Linux 7.3), and sends by usable member number hash % count. So a BP
 (tcx, egress) gives each the number of the policy, and the rest is the bond's own doing: who is usable, and in what
 order. One of Linux's own policies takes the program away.
 
+The same hash tells the queues below which frames are one stream's. So the number comes with a multiple of 840 that is
+the frame's own: each count of members up to 8, which is the makers' most, divides 840, and the remainder is the same.
+
 The numbers are an AIX EtherChannel's (IBM, "Standard or 802.3ad algorithm") and a Catalyst's (Cisco, document 12023);
 what these documents leave open is said in causeway/plan/hashing.
 """
@@ -47,9 +50,11 @@ for _whose in SOURCE, DESTINATION, BOTH:
 
 # Instructions (kernel: Documentation/bpf/standardization/instruction-set.rst)
 LOAD_BYTE, LOAD_HALF, LOAD_HALF_AT = 0x30, 0x28, 0x48
-MOVE, SET, ADD, XOR, AND, LEFT, RIGHT = 0xBF, 0xB7, 0x0F, 0xAF, 0x57, 0x67, 0x77
+MOVE, SET, ADD, XOR, AND, LEFT, RIGHT, TIMES = 0xBF, 0xB7, 0x0F, 0xAF, 0x57, 0x67, 0x77, 0x27
 GO, IF_EQUAL, IF_NOT_EQUAL, IF_ANY_BIT, CALL, EXIT = 0x05, 0x15, 0x55, 0x45, 0x85, 0x95
-SET_HASH = 48  # the helper bpf_set_hash
+GET_HASH, SET_HASH = 34, 48  # the helpers bpf_get_hash_recalc and bpf_set_hash
+#: What leaves every remainder as it is, and how many multiples of it 32 bits have room for.
+STEP, STEPS = 840, 2**22
 #: r6 has the frame; r7 and r8 what is loaded of source and destination, and r7 in the end the number.
 FRAME, ONE, OTHER, AT = 6, 7, 8, 9
 
@@ -134,6 +139,11 @@ def program(policy: Policy) -> bytes:
         made.combine(policy.ip)
     made.here("done")
     made.add(AND, ONE, value=policy.mask)
+    made.add(MOVE, 1, FRAME)
+    made.add(CALL, value=GET_HASH)
+    made.add(AND, 0, value=STEPS - 1)
+    made.add(TIMES, 0, value=STEP)
+    made.add(ADD, ONE, 0)
     made.add(MOVE, 1, FRAME)
     made.add(MOVE, 2, ONE)
     made.add(CALL, value=SET_HASH)

@@ -222,7 +222,8 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [
             (
                 "name: nsd01, members",
-                "channels[0].ends[1].protocol: zam870 speaks LACP, and nsd01 does not; say the same of both ends",
+                "channels[0].ends[1].protocol: zam870 speaks LACP, and nsd01 does not: such ends take up one member at "
+                "most; say the same of both ends",
             )
         ],
     ),

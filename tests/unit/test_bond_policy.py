@@ -24,8 +24,8 @@ class Dice:
 FLOWS = crafted(Dice(), FRAMES)  # type: ignore[arg-type]
 
 
-def interpreted(code: bytes, frame: bytes) -> int | None:
-    """The hash that a program gives a frame; None where it gives none."""
+def interpreted(code: bytes, frame: bytes, own: int = 0) -> int | None:
+    """The hash that a program gives a frame, whose own it was; None where it gives none."""
     lines = list(struct.iter_unpack("<BBhi", code))
     register = [0] * 10
     at, given = 0, None
@@ -62,6 +62,12 @@ def interpreted(code: bytes, frame: bytes) -> int | None:
             at += jump if register[to] != value else 0
         elif operation == 0x45:
             at += jump if register[to] & value else 0
+        elif operation == 0x27:
+            register[to] *= value
+        elif operation == 0x85 and value == 34:
+            assert register[1] == register[6]
+            register[0] = own
+            register[1:6] = [0xDEAD] * 5
         elif operation == 0x85:
             assert (value, register[1]) == (48, register[6])
             given = register[2]
@@ -80,6 +86,19 @@ def test_each_frame_gets_the_number_that_the_plan_computes(policy: str) -> None:
     code = program(POLICIES[policy])
     wrong = [flow for flow, frame in FLOWS if interpreted(code, frame) != sending_number(flow, policy)]
     assert wrong == []
+
+
+@pytest.mark.parametrize("policy", AIX_POLICIES + CISCO_POLICIES)
+def test_streams_differ_in_their_hash_and_not_in_their_member(policy: str) -> None:
+    code = program(POLICIES[policy])
+    for flow, frame in FLOWS[:40]:
+        hashes = [interpreted(code, frame, own) for own in (0, 1, 0x12345678, 0xFFFFFFFF)]
+        assert len(set(hashes)) == len(hashes)
+        for given in hashes:
+            assert given is not None and given < 2**32
+            assert [given % count for count in range(1, 9)] == [
+                sending_number(flow, policy) % count for count in range(1, 9)
+            ]
 
 
 @pytest.mark.parametrize("policy", AIX_POLICIES + CISCO_POLICIES)

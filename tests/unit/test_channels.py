@@ -142,6 +142,14 @@ def test_without_a_partner_a_bond_is_not_negotiated_whatever_is_up() -> None:
     assert not parse_bonding(LINUX, bonding(partner=NOBODY)).negotiated
 
 
+def test_without_a_partner_the_active_aggregators_member_carries_though_it_does_not_say_that_it_distributes() -> None:
+    others = {"eth2": "2", "eth3": "3", "eth4": "4"}
+    text = bonding(aggregators=others, partner=NOBODY).replace("port state: 63", "port state: 79")
+    found = parse_bonding(LINUX, text)
+    assert found.members == {"eth2": False, "eth3": False, "eth4": False, "eth5": True}
+    assert not found.negotiated
+
+
 def test_without_an_active_aggregator_no_member_carries_anything() -> None:
     text = HEAD + "bond bond0 has no active aggregator\n"
     for device in LINUX.members:

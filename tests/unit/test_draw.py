@@ -9,7 +9,7 @@ from causeway.errors import Unsupported
 from causeway.lab.probes.nuttcp import Stream
 from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.streams import draw
+from causeway.scenario.words.streams import draw, one_port
 from tests.unit.here import here
 
 PEER = ["FEN"]
@@ -39,3 +39,22 @@ def test_what_no_draw_can_be_is_not_tried_for_ever(tmp_path: Path) -> None:
         "1 streams do not fall on nsd01's 4 members as this takes it: 400 draws of source ports were in vain"
         " (it sends by layer3+4)"
     )
+
+
+@pytest.mark.parametrize("direction", ["s", "t"])
+def test_one_sides_port_is_always_the_same_and_the_others_spread_by_a_policy(direction: str, tmp_path: Path) -> None:
+    stage = Stage(here(tmp_path), random.Random(1))
+    channel, peers = Ask(stage.site).channel(), ["FEN", "SN"]
+    for _ in range(20):
+        streams = one_port(stage, channel, peers, 1191, direction, "src_dst_port")
+        ports = [(s.source_port, s.data_port) if direction == "s" else (s.data_port, s.source_port) for s in streams]
+        assert {known for known, _ in ports} == {1191}
+        assert len({(1191 + other) // 2 % 256 % 4 for _, other in ports}) == 2
+        assert [s.sender for s in streams] == ["nsd01", "nsd01"]
+        assert [s.client if direction == "s" else s.server for s in streams] == peers
+
+
+def test_by_the_one_port_alone_they_never_spread(tmp_path: Path) -> None:
+    stage = Stage(here(tmp_path), random.Random(1))
+    with pytest.raises(Unsupported, match="2 streams fall on one member of nsd01's in 400 draws, by src_port"):
+        one_port(stage, Ask(stage.site).channel(), ["FEN", "SN"], 1191, "s", "src_port")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from here import Here
 
-from causeway.errors import Unsupported
+from causeway.errors import BadInput, Unsupported
 from causeway.folders import REPO
 from causeway.lab.changes.bonds import sends_by
 from causeway.lab.probes.channels import parse_bonding, read_channel
@@ -130,3 +130,15 @@ def test_another_makers_policy_is_set_and_taken_back_by_its_program(policy: str,
 def test_scenarios_about_open_vswitchs_ends_are_not_cast_with_others() -> None:
     with pytest.raises(Unsupported, match="makers has no channel of two members or more"):
         Ask(SITE).channel()
+
+
+def test_an_etherchannel_has_eight_members_at_most(tmp_path: Path) -> None:
+    text = (REPO / "tests/sites/makers.yaml").read_text()
+    for few, more in (("[eth1, eth2, eth3, eth4]", "eth{}"), ("[aix-1, aix-2, aix-3, aix-4]", "aix-{}")):
+        text = text.replace(few, f"[{', '.join(more.format(n) for n in range(1, 10))}]")
+    (tmp_path / "site.yaml").write_text(text)
+    with pytest.raises(BadInput) as caught:
+        load_site(tmp_path / "site.yaml")
+    said = str(caught.value)
+    assert said.count("9 members, and an EtherChannel has at most 8") == 2
+    assert "name fewer, or a hash policy of Linux's or Open vSwitch's" in said

@@ -1,9 +1,11 @@
 """The arithmetic behind every Mbit/s: what nuttcp prints, and the part of it in which all streams transmit."""
 
+from ipaddress import IPv4Address
+
 import pytest
 
 from causeway.errors import LabBroken
-from causeway.lab.probes.nuttcp import parse, rate_between
+from causeway.lab.probes.nuttcp import Stream, is_its, parse, rate_between
 
 #: As nuttcp 6.1.2 prints a stream of a second, told every quarter.
 PRINTED = """\
@@ -60,3 +62,28 @@ def test_a_wire_of_a_gigabit_with_packets_of_1500_gives_the_rate_that_the_plan_h
 def test_streams_that_never_transmit_together_have_no_rate(begin_s: float, end_s: float) -> None:
     with pytest.raises(LabBroken, match="at no time did all streams transmit"):
         rate_between([(28.0, 0.25)] * 4, 0, begin_s, end_s)
+
+
+NSD, FEN = IPv4Address("10.2.64.202"), IPv4Address("10.2.64.221")
+
+
+@pytest.mark.parametrize(
+    ("direction", "here", "there", "its"),
+    [
+        ("t", 6000, 5011, True), ("t", 6001, 5011, True), ("t", 6002, 5011, False), ("t", 6000, 5012, False),
+        ("s", 5011, 6000, True), ("s", 5011, 6001, True), ("s", 5011, 6002, False), ("s", 5010, 6000, False),
+    ],
+)  # fmt: skip
+def test_who_opens_a_streams_connection_has_its_port_or_the_next_one(
+    direction: str, here: int, there: int, its: bool
+) -> None:
+    ports = (6000, 5011) if direction == "t" else (5011, 6000)
+    nodes = ("nsd01", "FEN") if direction == "t" else ("FEN", "nsd01")
+    stream = Stream(*nodes, FEN, "a label", direction, *ports)
+    assert is_its(stream, ((NSD, here), (FEN, there), "ESTABLISHED")) is its
+    assert not is_its(stream, ((NSD, here), (FEN, there), "LISTEN"))
+    assert (stream.sender, stream.opener) == ("nsd01", nodes[0])
+
+
+def test_who_transmits_to_a_client_opens_the_connection_unless_it_serves() -> None:
+    assert Stream("FEN", "nsd01", NSD, "a label", "r", 6000, 5011).opener == "nsd01"

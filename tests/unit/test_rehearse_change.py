@@ -17,7 +17,7 @@ from causeway.model.topology import Route
 from causeway.model.yaml_text import Text
 from causeway.rehearse.change import Change, read_change
 from causeway.rehearse.commands import apply
-from causeway.rehearse.interfaces import stanzas
+from causeway.rehearse.interfaces import apply_file, stanzas
 from causeway.rehearse.state import Fails, NotPredicted, State
 from causeway.render.secrets import Secrets
 from causeway.render.site import render
@@ -25,6 +25,7 @@ from tests.sites.draw import text as drawn
 
 SMALL = REPO / "topologies" / "small" / "site.yaml"
 SITE = load_site(SMALL)
+MAKERS = REPO / "tests" / "sites" / "makers.yaml"
 
 
 def changed(tmp_path: Path, text: str, name: str = "change.txt", site: Path = SMALL) -> Change:
@@ -161,6 +162,28 @@ def test_each_end_of_a_channel_has_its_own_policy() -> None:
     assert ends == {"quay1": "layer2", "basin": "balance-tcp"}
 
 
+def test_another_makers_policy_is_set_by_its_program() -> None:
+    state = State(load_site(MAKERS))
+    apply(state, "aix", "bond-policy bond0 src_port")
+    apply(state, "cat", 'bond-policy aix "ip source"')
+    apply(state, "cat", "bond-policy other")  # asks
+    assert [(end.node, end.hash_policy) for end in state.site.channels[0].ends] == [
+        ("aix", "src_port"),
+        ("cat", "ip source"),
+    ]
+    for node, bond, policy in (("aix", "bond0", "ip source"), ("cat", "aix", "src_port")):
+        with pytest.raises(Fails):
+            apply(state, node, f'bond-policy {bond} "{policy}"')
+
+
+@pytest.mark.parametrize(("node", "mode"), [("aix", "802.3ad"), ("other", "balance-xor"), ("other", "balance-rr")])
+def test_one_end_alone_of_another_mode_is_not_predicted(node: str, mode: str) -> None:
+    bond = f"auto bond0\niface bond0 inet static\n address 10.40.0.11/24\n bond-slaves eth1\n bond-mode {mode}\n"
+    state = State(load_site(MAKERS))
+    said = list(apply_file(state, node, bond))
+    assert any(f"a bond of mode {mode}, where its channel's ends are of protocol" in line for line in said)
+
+
 def test_mtus_by_three_tools_and_tunables() -> None:
     by = ("lark# ip link set eth0 mtu 1400", "lark# echo 1400 > /sys/class/net/eth0/mtu")
     assert [after(command).mtu(Port("lark", "eth0")) for command in by] == [1400, 1400]
@@ -252,7 +275,7 @@ def overlay(tmp_path: Path, site: Site, *nodes: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("source", [*sites(), *range(12)])
+@pytest.mark.parametrize("source", [*sites(), str(MAKERS), *range(12)])
 def test_rendered_files_as_an_overlay_are_no_change(source: str | int, tmp_path: Path) -> None:
     file = site_file(source) if isinstance(source, str) else tmp_path / "site.yaml"
     if isinstance(source, int):

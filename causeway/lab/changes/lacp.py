@@ -45,10 +45,20 @@ def without_lacp(switch: ChannelEnd) -> Change:
 
 def round_robin(lab: Lab, host: ChannelEnd) -> Change:
     """A host sends round-robin, which there is only without LACP (bonding.rst, mode)."""
+    return _in_mode(lab, host, "mode balance-rr", "sends round-robin")
+
+
+def static_host(lab: Lab, host: ChannelEnd) -> Change:
+    """A host's bond agrees with nobody: all members carry that have a carrier, and it sends by its own policy."""
+    static = f"mode balance-xor xmit_hash_policy {host.hash_policy} miimon 100"
+    return _in_mode(lab, host, static, "is static")
+
+
+def _in_mode(lab: Lab, host: ChannelEnd, options: str, how: str) -> Change:
     as_before = f"mode 802.3ad lacp_rate {_rate_of(lab, host)} xmit_hash_policy {host.hash_policy} miimon 100"
     routes = _routes_by(lab, host)
-    there, back = (_remade(host, options, routes) for options in ("mode balance-rr", as_before))
-    return Change(f"{host.node}:{host.name} sends round-robin", (there,), (back,))
+    there, back = (_remade(host, mode, routes) for mode in (options, as_before))
+    return Change(f"{host.node}:{host.name} {how}", (there,), (back,))
 
 
 def patched(lab: Lab, one: ChannelEnd, other: ChannelEnd) -> Change:

@@ -41,19 +41,22 @@ def policy_in_force(lab: Lab, end: ChannelEnd) -> str:
 def parse_bonding(end: ChannelEnd, text: str) -> ChannelState:
     """Read /proc/net/bonding/NAME as root sees it.
 
-    Negotiated: all members are up, and with LACP in the active aggregator, with a partner.
+    Negotiated: all members are up, and with LACP in the active aggregator, with a partner. Where no member has one
+    the bond sends by those of the active aggregator, one as a rule, and says of none that it distributes
+    (ad_agg_selection_logic).
     """
     head, *parts = text.split("\nSlave Interface: ")
     mode, active = _field(head, "Bonding Mode"), _field(head, "Aggregator ID")
     lacp = "802.3ad" in mode
+    has_partner = not lacp or _field(head, "Partner Mac Address") not in ("", "00:00:00:00:00:00")
     members = {}
     for part in parts:
         device = part.split("\n", 1)[0].strip()
         up = _field(part, "MII Status") == "up"
         # the first is the actor's own; a member that LACP has taken out keeps its aggregator for a while
         distributes = int(_field(part, "port state") or 0) & _DISTRIBUTING
-        members[device] = up and (not lacp or (bool(distributes) and _field(part, "Aggregator ID") == active))
-    has_partner = not lacp or _field(head, "Partner Mac Address") not in ("", "00:00:00:00:00:00")
+        chosen = active != "" and _field(part, "Aggregator ID") == active
+        members[device] = up and (not lacp or (chosen and (bool(distributes) or not has_partner)))
     return ChannelState(
         node=end.node,
         name=end.name,

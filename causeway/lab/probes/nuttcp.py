@@ -36,7 +36,8 @@ class Stream:
     """One stream to start: from client (which types the command) to or from the node at address.
 
     direction "t": the client transmits; "r": the node at the other end does, and opens the data
-    connection. source_port is the sender's data port, data_port the receiver's; source_port is even.
+    connection; "s": it does, and the client opens the data connection to it, as to a daemon that serves.
+    source_port is the sender's data port, data_port the receiver's; of these that of who opens is even.
     """
 
     client: str
@@ -50,6 +51,19 @@ class Stream:
     @property
     def sender(self) -> str:
         return self.client if self.direction == "t" else self.server
+
+    @property
+    def opener(self) -> str:
+        """Who opens the data connection."""
+        return self.server if self.direction == "r" else self.client
+
+    @property
+    def opened_from(self) -> int:
+        return self.data_port if self.direction == "s" else self.source_port
+
+    @property
+    def opened_to(self) -> int:
+        return self.source_port if self.direction == "s" else self.data_port
 
 
 @dataclass(frozen=True)
@@ -116,21 +130,23 @@ class Running:
 def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Running]:
     """Start streams one right after the other, each as soon as the one before transmits.
 
-    A stream gets its source port from a range of one, or, where the client transmits, of two: there nuttcp
+    A stream gets its port from a range of one, or, where the client opens the data connection, of two: there nuttcp
     takes one for control, one for data. In
     virtual time eight starts take a third of a second, which nuttcp spends on its control connections.
     Nothing is left running afterwards.
     """
     started: list[_Started] = []
-    ranges = {s.sender: lab.on(s.sender, "cat", _RANGE).must() for s in streams}
+    ranges = {s.opener: lab.on(s.opener, "cat", _RANGE).must() for s in streams}
     backgrounds: list[Background] = []
     try:
         for stream in streams:
-            low = stream.source_port
-            _set_range(lab, stream.sender, f"{low} {low + (stream.direction == 't')}")
+            low = stream.opened_from
+            _set_range(lab, stream.opener, f"{low} {low + (stream.opener == stream.client)}")
+            # -F: the data connection is opened by the other one
+            way = ["-r", "-F"] if stream.direction == "s" else [f"-{stream.direction}"]
             argv = [
-                "nuttcp", f"-{stream.direction}", "-w1m", f"-T{seconds:g}", f"-i{INTERVAL_S}", f"-P{CONTROL_PORT}",
-                f"-p{stream.data_port}", f"-I{stream.label}", str(stream.address),
+                "nuttcp", *way, "-w1m", f"-T{seconds:g}", f"-i{INTERVAL_S}", f"-P{CONTROL_PORT}",
+                f"-p{stream.opened_to}", f"-I{stream.label}", str(stream.address),
             ]  # fmt: skip
             backgrounds.append(lab.start_on(stream.client, *argv))
             socket = _data_socket(lab, stream, backgrounds[-1])
@@ -156,14 +172,21 @@ def _data_socket(lab: Lab, stream: Stream, background: Background) -> Socket:
         if background.ended():
             background.result(1).must()
         for socket in sockets(lab, stream.sender):
-            local, remote, state = socket
-            if state == "ESTABLISHED" and remote[1] == stream.data_port and local[1] // 2 == stream.source_port // 2:
+            if is_its(stream, socket):
                 found.append(socket)
                 return ""
         return f"no connection from port {stream.source_port} to port {stream.data_port} on {stream.sender}"
 
     until(f"stream {stream.label} transmits", missing, deadline_s=10, poll_s=0.001)
     return found[0]
+
+
+def is_its(stream: Stream, socket: Socket) -> bool:
+    """Whether a sender's socket is a stream's data connection: who opens it has its even port, or the next one."""
+    (_, here), (_, there), state = socket
+    opened_from, opened_to = (there, here) if stream.direction == "s" else (here, there)
+    pair = opened_from // 2 == stream.opened_from // 2
+    return state == "ESTABLISHED" and opened_to == stream.opened_to and pair
 
 
 def _read(started: _Started, output: str, begin_s: float, end_s: float) -> Measured:

@@ -8,7 +8,10 @@ from causeway.model.rules.cabling import agree
 from causeway.model.rules.places import ChannelPlace
 from causeway.model.site import Site
 from causeway.model.thing import Port
-from causeway.model.topology import CISCO_POLICIES, INCOMPUTABLE_POLICIES, OVS_POLICIES
+from causeway.model.topology import AIX_POLICIES, CISCO_POLICIES, INCOMPUTABLE_POLICIES, OVS_POLICIES
+
+#: IBM's, "EtherChannel, IEEE 802.3ad Link Aggregation, Teaming"; Cisco's, document 12023.
+_ETHERCHANNELS_MOST = 8
 
 
 def channels(site: Site) -> Iterator[Finding]:
@@ -30,7 +33,7 @@ def channels(site: Site) -> Iterator[Finding]:
             yield from agree(site, place.of(1), (a, b), called)
         if ends[0].protocol != ends[1].protocol:
             speaks, does_not = sorted(ends, key=lambda end: end.protocol)
-            what = f"{speaks.node} speaks LACP, and {does_not.node} does not"
+            what = f"{speaks.node} speaks LACP, and {does_not.node} does not: such ends take up one member at most"
             yield Finding(place.of(1, "protocol"), what, "say the same of both ends")
         counts = [len(end.members) for end in ends]
         if min(counts) < 2:
@@ -66,6 +69,9 @@ def _end(site: Site, place: ChannelPlace, side: int) -> Iterator[Finding]:
     elif end.protocol == "static" and end.hash_policy in OVS_POLICIES:
         what = f"without LACP a switch that sends by {end.hash_policy} takes broadcasts by one member alone"
         yield Finding(place.of(side, "hash_policy"), what, f"use one of {', '.join(CISCO_POLICIES)}")
+    if end.hash_policy in AIX_POLICIES + CISCO_POLICIES and len(end.members) > _ETHERCHANNELS_MOST:
+        what = f"{len(end.members)} members, and an EtherChannel has at most {_ETHERCHANNELS_MOST}"
+        yield Finding(place.of(side, "members"), what, "name fewer, or a hash policy of Linux's or Open vSwitch's")
     if not node.switch and end.name not in node.interfaces and not place.pool:
         what = f"{end.node} has no interface {end.name!r}"
         yield Finding(place.of(side, "name"), what, "give the bond an address there", (end.name,))

@@ -7,10 +7,13 @@ from itertools import product
 from causeway.model.thing import Port
 from causeway.model.topology import LINUX_POLICIES, ChannelEnd
 from causeway.plan.fairshare import WIRE_OVERHEAD
+from causeway.plan.streams import StreamEnds, expect
 from causeway.scenario.cast.base import Asking, number
 
 #: How long a receiving adapter gathers frames (nodes/base/adapters, gro_flush_timeout).
 _GATHERING_S = 100e-6
+#: For a policy that looks at none.
+_ANY_PORT = 1
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,28 @@ class AskChannels(Asking):
         """
         return self._given(self._widest(members, by_ports=by_ports, dealt=dealt)[:1])[0]
 
+    def remade(self, most: int, *, by: str) -> tuple[Channel, list[str]]:
+        """A channel both of whose ends can be put together otherwise, the widest there is, and up to `most` peers.
+
+        They have a link each, and a switch that sends by a policy sends what they send by two members at least.
+        """
+        for channel in self._widest(2):
+            known = channel.host.hash_policy in LINUX_POLICIES  # who is remade is not given another's again
+            peers = self._linked(channel)[:most] if known else []
+            if len({self._handed_by(channel, peer, by) for peer in peers}) > 1:
+                self._given([channel])
+                return channel, self._give(peers)
+        raise self._lacks(
+            "channel between a host that sends by a policy of Linux's and a switch, and hosts with a link each to that "
+            f"switch whom it would answer by two members if it sent by {by}"
+        )
+
+    def _handed_by(self, channel: Channel, peer: str, by: str) -> str:
+        """The switch's member by which a peer's frames would come to a channel's host."""
+        own, theirs = (self.site.address(node, channel.network) for node in (channel.node, peer))
+        ends = StreamEnds("", peer, (theirs, _ANY_PORT), (own, _ANY_PORT))
+        return expect(self.site, [ends], policies={channel.at: by}, ways=self._ways).member("", channel.at)
+
     def twins(self, *, members: int = 2, gathered: float = 0) -> tuple[Channel, Channel]:
         """Two hosts' channels to one switch that deals to both, with as many members of one rate, in one network.
 
@@ -96,8 +121,7 @@ class AskChannels(Asking):
 
         Nodes without a disk first, as they come; then the others.
         """
-        linked = [h for h in self._plugged(channel) if not self._has_channel(h, channel.network)]
-        linked.sort(key=lambda host: host not in self.site.diskless())
+        linked = self._linked(channel)
         if len(linked) < least:
             what = f"{number(least)} hosts with a link each to {channel.at}, the switch of {channel.node}'s channel"
             raise self._lacks(what)
@@ -178,6 +202,11 @@ class AskChannels(Asking):
             for host in self._hosts()
             if host != channel.node and host in there and self._in_network(host, channel.network)
         ]
+
+    def _linked(self, channel: Channel) -> list[str]:
+        """Of these who hangs on it by a link; nodes without a disk first, as they come."""
+        linked = [h for h in self._plugged(channel) if not self._has_channel(h, channel.network)]
+        return sorted(linked, key=lambda host: host not in self.site.diskless())
 
     def _in_network(self, host: str, network: str) -> bool:
         return any(leg.network == network for leg in self.site.nodes[host].interfaces.values())

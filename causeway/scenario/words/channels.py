@@ -2,11 +2,14 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
 
 from causeway.lab.changes import lacp
 from causeway.lab.changes.change import Change
 from causeway.lab.probes.channels import read_channel
+from causeway.lab.probes.nuttcp import sockets
 from causeway.lab.probes.reach import SSH_PORT, opened
 from causeway.lab.probes.switching import deal_buckets
 from causeway.model.thing import Port
@@ -21,6 +24,10 @@ from causeway.wait import until
 
 #: Connections that are tried to each peer.
 _TRIES = 4
+#: Ports of which so many are tried that streams must not find them resting: for who tries often.
+TRIED_PORTS = range(1200, 5000)
+#: Looks, a tenth of a second apart, after which nothing is about to change.
+_LOOKS = 6
 
 
 def members_up(stage: Stage, end: ChannelEnd) -> list[str]:
@@ -51,6 +58,23 @@ def dealt_to(stage: Stage, sender: str, channel: Channel) -> str:
     return slb_member(mac_address(stage.site, Port(sender, device)), channel.switch.members)
 
 
+def lights(stage: Stage, channel: Channel) -> list[str]:
+    """The host's members that have a carrier, in the order of the cables."""
+    return [member for member in channel.members if mii_status(stage, channel, member) == "up"]
+
+
+def steady(stage: Stage, what: str, probe: Callable[[], list[str]], *, is_: list[str], within_s: float = 20) -> None:
+    """Wait until a probe sees members, and no others for half a second: a bond looks at its carriers each tenth, and
+    what is plugged elsewhere is without one for a moment."""
+    seen: list[list[str]] = []
+
+    def last() -> list[str]:
+        seen.append(probe())
+        return sorted({", ".join(members) for members in seen[-_LOOKS:]}) if len(seen) >= _LOOKS else []
+
+    stage.until(what, last, is_=[", ".join(is_)], within_s=within_s)
+
+
 def mii_status(stage: Stage, channel: Channel, member: str) -> str:
     """What the bonding driver says of a member's carrier: up or down."""
     text = stage.lab.on(channel.node, "cat", f"/proc/net/bonding/{channel.host.name}").must()
@@ -74,20 +98,58 @@ def when_out(stage: Stage, channel: Channel, member: str, timeout_s: float) -> t
     return at[0], at[1]
 
 
-def unopened(stage: Stage, channel: Channel, peers: Sequence[str], silent: str) -> tuple[list[str], list[str]]:
-    """Connections from a channel's host to peers' sshd that cannot be opened when a member carries nothing: those
-    that hash to it, there or back, and those that are not opened now. Four to each peer, from ports of the seed."""
+@dataclass(frozen=True)
+class Try:
+    """A connection from a channel's host to a peer's sshd: its ends, and the host's members by which it must leave,
+    and be answered."""
+
+    label: str
+    source: tuple[IPv4Address, int]
+    target: IPv4Address
+    there: str
+    back: str
+
+
+def tries(
+    stage: Stage, channel: Channel, peers: Sequence[str], by: str = "", ports: Sequence[int] = SOURCE_PORTS
+) -> list[Try]:
+    """Four connections to each peer, from ports of the seed; `by` is what the switch sends by (default: as the site's,
+    whose hash must be known)."""
     site, own = stage.site, stage.site.address(channel.node, channel.network)
-    tries, lost = {}, []
+    policies = {channel.at: by or channel.switch.hash_policy}
+    busy = {here[1] for here, _, _ in sockets(stage.lab, channel.node)}
+    found = []
     for peer in peers:
-        for port in stage.untaken(SOURCE_PORTS, _TRIES):
-            label, target = f"{port} > {peer}", site.address(peer, channel.network)
-            tries[label] = ((own, port), target)
-            planned = expect(site, [StreamEnds(label, channel.node, (own, port), (target, SSH_PORT))])
-            back = channel.members[channel.switch.members.index(dealt_to(stage, peer, channel))]
-            if silent in (planned.member(label, channel.node), back):
-                lost.append(label)
-    return sorted(lost), sorted(set(tries) - set(opened(stage.lab, channel.node, tries)))
+        for port in _free(stage, ports, busy):
+            label, here, target = f"{port} > {peer}", (own, port), site.address(peer, channel.network)
+            there = StreamEnds("there", channel.node, here, (target, SSH_PORT))
+            back = StreamEnds("back", peer, (target, SSH_PORT), here)
+            planned = expect(site, [there, back], policies=policies)
+            answered = channel.members[channel.switch.members.index(planned.member("back", channel.at))]
+            found.append(Try(label, here, target, planned.member("there", channel.node), answered))
+    return found
+
+
+def _free(stage: Stage, ports: Sequence[int], busy: Collection[int]) -> list[int]:
+    """Ports for a peer's connections, without those that rest since another scenario (TIME_WAIT)."""
+    drawn = stage.untaken(ports, _TRIES)
+    while len(free := [port for port in drawn if port not in busy]) < _TRIES:
+        drawn = free + stage.untaken(ports, _TRIES - len(free))
+    return drawn
+
+
+def lost(stage: Stage, channel: Channel, tried: Sequence[Try]) -> list[str]:
+    """Those that cannot be opened now."""
+    labels = {each.label: (each.source, each.target) for each in tried}
+    return sorted(set(labels) - set(opened(stage.lab, channel.node, labels)))
+
+
+def unopened(stage: Stage, channel: Channel, peers: Sequence[str], silent: str) -> tuple[list[str], list[str]]:
+    """Connections that cannot be opened when a member carries nothing: those that hash to it, there or back, and those
+    that are not opened now."""
+    tried = tries(stage, channel, peers)
+    due = sorted(each.label for each in tried if silent in (each.there, each.back))
+    return due, lost(stage, channel, tried)
 
 
 def handed_by_all(stage: Stage, sender: Channel, receiver: Channel) -> None:

@@ -116,9 +116,37 @@ def draw(
     raise Unsupported(f"{what}: {_DRAWS} draws of source ports were in vain (it sends by {channel.host.hash_policy})")
 
 
+def one_port(
+    stage: Stage, channel: Channel, peers: Sequence[str], port: int, direction: str, policy: str
+) -> list[Stream]:
+    """One stream from a channel's host to each peer, where one side's port is always the same.
+
+    direction "s": the host's, whose daemon serves them all; "t": the peers', to whose daemons the host sends. The other
+    ports come at random from the run's seed, until by a policy the host would send by several members; Unsupported when
+    no draw is such.
+    """
+    for _ in range(_DRAWS):
+        drawn = stage.untaken(SOURCE_PORTS, len(peers))
+        streams = []
+        for peer, other in zip(peers, drawn, strict=True):
+            label = f"{channel.node}:{direction}:{peer.lower()}"
+            if direction == "s":
+                address = stage.site.address(channel.node, channel.network)
+                streams.append(Stream(peer, channel.node, address, label, "s", port, other))
+            else:
+                address = stage.site.address(peer, channel.network)
+                streams.append(Stream(channel.node, peer, address, label, "t", other, port))
+        planned = expect(stage.site, [_planned(stage, channel, s) for s in streams], policies={channel.node: policy})
+        if len({planned.member(s.label, channel.node) for s in streams}) > 1:
+            return streams
+    raise Unsupported(f"{len(peers)} streams fall on one member of {channel.node}'s in {_DRAWS} draws, by {policy}")
+
+
 def _planned(stage: Stage, channel: Channel, stream: Stream) -> StreamEnds:
     source = stage.site.nodes[channel.node].interfaces[channel.host.name].address
-    return StreamEnds(stream.label, channel.node, (source, stream.source_port), (stream.address, stream.data_port))
+    serves = stream.server == channel.node
+    target = stage.site.address(stream.client, channel.network) if serves else stream.address
+    return StreamEnds(stream.label, channel.node, (source, stream.source_port), (target, stream.data_port))
 
 
 def one_stream(stage: Stage, sender: str, receiver: str, to: str = "", seconds: float = SECONDS) -> Lone:
@@ -227,10 +255,10 @@ def _members_seen(stage: Stage, channel: ChannelEnd, streams: Sequence[Stream]) 
     same member, and it alone, must have carried more.
     """
     site = stage.site
-    peers = {s.label: s.server for s in streams}
+    mine, theirs = _switch_first(stage, channel)
+    peers = {s.label: s.client if s.server == theirs.node else s.server for s in streams}
     if len(set(peers.values())) < len(streams):
         return {}
-    mine, theirs = _switch_first(stage, channel)
     own = dict(zip(mine.members, channel.members, strict=True))  # the switch's port -> this end's member
     plugged = [(p.node, q.device) for c in site.cables for p, q in (c.ends, c.ends[::-1]) if q.node == mine.node]
     pairs = {
@@ -297,13 +325,35 @@ def link_mbit(stage: Stage, channel: Channel, members: int = 1) -> float:
 
 def judge_streams(stage: Stage, title: str, outcome: Outcome) -> None:
     """Put every stream's rate and every member's bytes beside what was computed, and show them."""
-    expected, channel = outcome.expected, outcome.channel
     for label, rate in outcome.rates.items():
         what = f"{title}: rate of {label}"
-        stage.near(what, round(expected.rates[label], 3), rate, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
-    on: dict[str, list[str]] = {device: [] for device in channel.members}
+        stage.near(what, round(outcome.expected.rates[label], 3), rate, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
+    _judge_bytes(stage, title, outcome)
+
+
+def judge_members(stage: Stage, title: str, outcome: Outcome) -> None:
+    """Put what each member carries of all its streams beside what was computed, and show them.
+
+    How they share a member is not judged: of many on one link two may meet in one of its port's 4096 queues.
+    """
+    for device, labels in _labels_on(outcome).items():
+        if labels:
+            due, rate = (sum(of[label] for label in labels) for of in (outcome.expected.rates, outcome.rates))
+            what = f"{title}: rate of all by {device}"
+            stage.near(what, round(due, 3), rate, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
+    _judge_bytes(stage, title, outcome)
+
+
+def _labels_on(outcome: Outcome) -> dict[str, list[str]]:
+    """The streams that each member is computed to send."""
+    on: dict[str, list[str]] = {device: [] for device in outcome.channel.members}
     for label, device in outcome.computed.items():
         on[device].append(label)
+    return on
+
+
+def _judge_bytes(stage: Stage, title: str, outcome: Outcome) -> None:
+    expected, channel, on = outcome.expected, outcome.channel, _labels_on(outcome)
     payload = {label: round(m.megabytes * 2**20) for label, m in outcome.measured.items()}
     total = sum(outcome.sent.values())
     bars = []
