@@ -30,8 +30,9 @@ COLLECTED = REPO / "tests" / "lab" / "plays" / "collected.py"
 #: How many sites a night draws, and how many a run of the tests.
 DRAWN_NIGHTLY, DRAWN_DAILY = 20, 3
 #: Not played on sites of the day yet: what uneven spreads of whole files and of connections bound is computed, and
-#: not proven on many sites (`make nightly` plays it, and says so).
-UNPROVEN = ("io",)
+#: not proven on many sites; nor is which connections a switch loses that a host heard nothing of for long (`make
+#: nightly` plays them, and says so).
+UNPROVEN = ("channel_static_or_lacp", "io")
 #: Seconds on the wall that one run may take on a slow machine.
 TIMEOUT_S = 5400
 
