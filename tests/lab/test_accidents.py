@@ -104,7 +104,7 @@ def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool) -> None:
     first = json.loads(other("status", "--lab", "jubl", "--json").stdout)
     second = json.loads(other("status", "--lab", "small", "--json").stdout)
     assert (len(first["nodes"]), len(second["nodes"])) == (19, 8)
-    look = f"mount -t hostfs -o hostfs={lab.folder}/state/jubl/share none /mnt && ls /mnt"
+    look = f"mount -t hostfs -o hostfs={lab.folder}/state/jubl/now/share none /mnt && ls /mnt"
     seen = other("exec", "--lab", "small", "quay1", "--", "sh", "-c", look)
     assert seen.returncode == 2 and "Permission denied" in seen.stderr
     assert other("down", "small").returncode == 0
