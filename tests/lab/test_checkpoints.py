@@ -8,6 +8,8 @@ from pathlib import Path
 from conftest import CAUSEWAY, Tool
 from test_shell import PATIENCE_S, Typist
 
+from causeway.wait import until
+
 #: A file in memory, one in a container's layer on the lab's disk, one in the shared filesystem, and what runs.
 STORE = 'echo "$1" >/dev/shm/word; echo "$1" >/root/word; sync'
 TELL = "cat /dev/shm/word /root/word"
@@ -77,15 +79,17 @@ def test_shells_go_on_at_a_checkpoint_and_end_when_the_lab_goes_back(lab: Tool) 
     assert lab("checkpoints", "--drop", "with_a_shell").returncode == 0
 
 
+def _last(jobs: Path) -> str:
+    """What was asked for last."""
+    return "".join(file.read_text() for file in sorted(jobs.glob("*/request"))[-1:])
+
+
 def test_what_cannot_be_is_refused_and_changes_nothing(lab: Tool) -> None:
     before = kernels(lab, "jubl")
     running = lab.start("exec", "nsd01", "--", "sleep", "1000")
     try:
-        while not (jobs := list((lab.folder / "state/jubl/now/share/jobs").glob("*/request"))):
-            time.sleep(0.05)
-        while "sleep" not in jobs[-1].read_text():
-            jobs = sorted((lab.folder / "state/jubl/now/share/jobs").glob("*/request"))
-            time.sleep(0.05)
+        asked = lab.folder / "state/jubl/now/share/jobs"
+        until("it is asked for", lambda: "" if "sleep" in _last(asked) else "not yet", deadline_s=PATIENCE_S)
         done = lab("checkpoint", "half_way")
         assert (done.returncode, "`causeway exec nsd01 -- sleep 1000` is under way" in done.stderr) == (2, True)
     finally:
