@@ -74,8 +74,7 @@ def test_shells_go_on_at_a_checkpoint_and_end_when_the_lab_goes_back(lab: Tool) 
         other = Typist([str(CAUSEWAY), "shell", "nsd01"], lab.env)
         other.wait_for("nsd01")
         other.ask("echo $((40 + 3))", "43")
-        other.type("exit 4\r")
-        assert other.process.wait(timeout=PATIENCE_S) == 4
+        other.leave("exit 4", 4)
     assert lab("checkpoints", "--drop", "with_a_shell").returncode == 0
 
 
