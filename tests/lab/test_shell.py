@@ -51,7 +51,7 @@ class Typist:
     def leave(self, line: str, rc: int) -> None:
         """Type a line until the shell has ended with this code.
 
-        Now and then what is typed stays in the lab's serial line until the next key (3 of 120 shells, busy machine).
+        Now and then what is typed stays in the lab's serial line until the next key (2 of 104 shells, busy machine).
         """
         begun = time.monotonic()
         while True:
