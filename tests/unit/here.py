@@ -1,11 +1,15 @@
 """A lab whose every node is this machine: commands run here, and paths are this machine's (in a test's own folder)."""
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from causeway.folders import REPO
 from causeway.lab.lab import Lab
 from causeway.model.load import load_site
+from causeway.report.result import Comparison
+from causeway.scenario.stage import Stage
 
 SITE = load_site(REPO / "topologies" / "jubl" / "site.yaml")
 
@@ -24,3 +28,13 @@ class Here(Lab):
 
 def here(folder: Path) -> Here:
     return Here(SITE, folder)
+
+
+def compared(play: Callable[[Stage, Any], None], cast: object, folder: Path) -> list[Comparison]:
+    """What a scenario compares with this cast, played to its end and undone."""
+    stage = Stage(here(folder), random.Random(1))
+    try:
+        play(stage, cast)
+    finally:
+        stage.undo()
+    return stage.comparisons

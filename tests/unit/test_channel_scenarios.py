@@ -27,7 +27,7 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words import channels as words
 from causeway.scenario.words.channels import Try, steady, tries
 from causeway.scenario.words.streams import Outcome
-from tests.unit.here import SITE, Here, here
+from tests.unit.here import SITE, Here, compared, here
 
 STATIC_OR_LACP = load("channel_static_or_lacp")
 CAST: Any = STATIC_OR_LACP.cast_by(Ask(SITE))[0]
@@ -122,12 +122,7 @@ def play(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Comp
     }
     for word, value in patches.items():
         monkeypatch.setitem(own, word, value)
-    stage = Stage(here(folder), random.Random(1))
-    try:
-        STATIC_OR_LACP.play(stage, CAST)
-    finally:
-        stage.undo()
-    return stage.comparisons
+    return compared(STATIC_OR_LACP.play, CAST, folder)
 
 
 def test_it_passes_where_all_is_as_it_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,12 +282,7 @@ def play_one_port(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     server = Server(wrong)
     monkeypatch.setitem(own, "sends_by", server.sends_by)
     monkeypatch.setitem(own, "measure_streams", server.measure)
-    stage = Stage(here(folder), random.Random(1))
-    try:
-        ONE_PORT.play(stage, SERVER)
-    finally:
-        stage.undo()
-    return stage.comparisons
+    return compared(ONE_PORT.play, SERVER, folder)
 
 
 def test_one_port_passes_where_all_is_as_it_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The scenarios of forged names and of broken-off denials: each check fails where what it checks is not so."""
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,9 @@ from causeway.process import Result
 from causeway.report.result import Comparison
 from causeway.scenario.cast.clusters import Mounts
 from causeway.scenario.runner import load
-from causeway.scenario.stage import Stage
 from causeway.scenario.words import trust as words
 from mc import keys
-from tests.unit.here import here
+from tests.unit.here import compared
 
 CAST = Mounts(["work"], "JUMP", "JUBL", "SN", "FEN")
 GRANTED = "rw, root allowed"
@@ -142,12 +140,7 @@ def play(name: str, wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -
         }
         for word, value in patches.items():
             monkeypatch.setitem(own, word, value)
-    stage = Stage(here(folder), random.Random(1))
-    try:
-        scenario.play(stage, CAST)
-    finally:
-        stage.undo()
-    return stage.comparisons
+    return compared(scenario.play, CAST, folder)
 
 
 @pytest.mark.parametrize("name", ["keys_forged_name", "deny_interrupted"])
