@@ -37,6 +37,19 @@ DOWN = (("down",), 6.0)
 PATIENCE_S = 15
 
 
+def processes(state: Path) -> list[str]:
+    """Number and command of those that name a state folder in their command line, or work in it."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(state) in command or (entry / "cwd").resolve().is_relative_to(state):
+                found.append(f"{entry.name} {command[:200]}")
+    return found
+
+
 class Wrong(Exception):
     """Something was left behind, or a command failed that must not."""
 
@@ -100,22 +113,10 @@ class Victim:
     def _nothing_is_left(self) -> None:
         self._must("down")
         deadline = time.monotonic() + PATIENCE_S
-        while left := [*self._processes(), *self._files()]:
+        while left := [*processes(self._state), *self._files()]:
             if time.monotonic() > deadline:
                 raise Wrong(f"left behind: {'; '.join(left)}")
             time.sleep(0.1)
-
-    def _processes(self) -> list[str]:
-        """Those that name our folder in their command line, or work in it."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            with suppress(OSError):
-                if not entry.name.isdigit() or int(entry.name) == os.getpid():
-                    continue
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                if str(self._state) in command or (entry / "cwd").resolve().is_relative_to(self._state):
-                    found.append(f"process {entry.name}: {command[:120]}")
-        return found
 
     def _files(self) -> list[str]:
         """Files of labs, memory folders, and mounts of ours."""

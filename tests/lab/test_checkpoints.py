@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 from conftest import CAUSEWAY, Tool
@@ -24,15 +23,6 @@ def kernels(tool: Tool, name: str) -> list[int]:
     launcher = int((tool.folder / "state" / name / "launcher").read_text())
     children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
     return [int(child) for child in children]
-
-
-def ended(pids: list[int]) -> bool:
-    deadline = time.monotonic() + 10
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def test_back_all_is_as_it_was_and_the_lab_goes_on(lab: Tool) -> None:
@@ -112,7 +102,7 @@ def test_a_killed_launcher_takes_its_checkpoints_along_and_down_leaves_nothing(t
     mine = kernels(tool, "small")
     assert len(mine) == 3
     os.kill(int((tool.folder / "state/small/launcher").read_text()), signal.SIGKILL)
-    assert ended(mine)
+    until("its kernels end", lambda: " ".join(str(p) for p in mine if Path(f"/proc/{p}").exists()), deadline_s=10)
     assert tool("checkpoints").returncode == 2
     assert tool("down").returncode == 0
     assert not list((tool.folder / "state").iterdir())

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -38,29 +39,25 @@ class Typist:
 
     def ask(self, line: str, answer: str) -> None:
         """Type a line until it is answered: what is typed at the prompt of a shell that is being ended goes with it."""
-        begun = time.monotonic()
-        while True:
-            self.type(f"{line}\r")
-            try:
-                self.wait_for(answer, 5)
-                break
-            except AssertionError:
-                if time.monotonic() > begun + PATIENCE_S:
-                    raise
+        self._insist(line, lambda: self.wait_for(answer, 5))
 
     def leave(self, line: str, rc: int) -> None:
         """Type a line until the shell has ended with this code.
 
         Now and then what is typed stays in the lab's serial line until the next key (2 of 104 shells, busy machine).
         """
+        self._insist(line, lambda: self.process.wait(timeout=5))
+        assert self.process.returncode == rc
+
+    def _insist(self, line: str, wait: Callable[[], object]) -> None:
         begun = time.monotonic()
         while True:
             with suppress(OSError):  # it has ended just now
                 self.type(f"{line}\r")
             try:
-                assert self.process.wait(timeout=5) == rc
+                wait()
                 break
-            except subprocess.TimeoutExpired:
+            except (AssertionError, subprocess.TimeoutExpired):
                 if time.monotonic() > begun + PATIENCE_S:
                     raise
 
