@@ -50,7 +50,7 @@ class Agent:
                 if not name.startswith(".") and name not in self._seen:
                     self._seen.add(name)
                     self._start(SHARE / "jobs" / name)
-            if "rest" in os.listdir(SHARE):
+            if (SHARE / "rest").exists():
                 self._rest()
             self._pump()
             for child in list(self._children):

@@ -101,12 +101,12 @@ class Launcher:
         An idle virtual clock runs on for as long as the machine likes: a job that came later would find the lab host
         at a time of the machine's choice, each time another one.
         """
-        while True:
-            if any(not name.startswith(".") for name in os.listdir("now/share/jobs")):
-                return True
-            if os.path.exists("now/share/poweroff"):
+        share = Path("now/share")
+        while not mailbox.jobs(share):
+            if (share / "poweroff").exists():
                 return False
             time.sleep(mailbox.POLL_S)
+        return True
 
     def _start(self, terminals: list[str]) -> Guest:
         wanted = json.loads((self._folder / "kernel.json").read_text())
