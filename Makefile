@@ -14,7 +14,7 @@ shell_files := $(shell git grep -lE '^\#!(/bin/(ba)?sh|/bin/busybox sh)' -- . ':
 start_scripts := $(shell find nodes/bluegene/server/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
 	-o -name udhcpc.script -o -name rc.status)
 
-.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench docs keep clean
+.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench update docs keep clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -73,6 +73,9 @@ nightly: packages ## jubl with other seeds, names and numbers, 20 sites drawn at
 
 bench: packages ## measure bring-up, tear-down and eight streams (LAB, COUNT=[pool=]n,n...); results in runs/
 	@$(causeway) bench $(LAB) $(count)
+
+update: packages ## move images/pins on to what its sources have today, and say what changed
+	@$(python) -m causeway.hosts.updating
 
 docs: ## write the pages of docs/ from topologies, scenarios and the tool's help
 	@PYTHONPATH=nodes/mc $(python) -m causeway.docs.pages

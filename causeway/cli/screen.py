@@ -9,6 +9,8 @@ from time import monotonic
 from typing import Any
 
 from rich.console import Console
+from rich.live import Live
+from rich.spinner import Spinner
 
 #: What is printed is often others' words, in which a bracket is no markup.
 out = Console(highlight=False, soft_wrap=True, markup=False)
@@ -30,8 +32,10 @@ def show(text: str, indent: int = 0) -> None:
 def progress() -> Iterator[Callable[[str], None]]:
     """Say what goes on: one changing line on a terminal, a line a change elsewhere."""
     if err.is_terminal:
-        with err.status("") as line:
-            yield lambda text: line.update(text)
+        line = Spinner("dots")
+        # what rich redirects goes where the line is: a result that is for a file must not
+        with Live(line, console=err, transient=True, refresh_per_second=12.5, redirect_stdout=sys.stdout.isatty()):
+            yield lambda text: line.update(text=text)
     else:
         last, when = "", 0.0
 

@@ -15,22 +15,24 @@ from time import monotonic
 
 from causeway import folders, process
 from causeway.errors import LabBroken
+from causeway.hosts import pins
 
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Artefact:
-    """One thing to build: its folder in images/, other inputs, and the artefacts that it needs."""
+    """One thing to build: its folder in images/, other inputs, kinds of images/pins, and artefacts that it needs."""
 
     name: str
     about: str
     inputs: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
     needs: tuple["Artefact", ...] = ()
 
     @property
     def key(self) -> str:
-        """A hash of every input file's path and content, and of the needed artefacts' keys."""
+        """A hash of every input file's path and content, of what is pinned, and of the needed artefacts' keys."""
         digest = sha256()
         roots = [folders.REPO / "images" / self.name, *(folders.REPO / i for i in self.inputs)]
         for root in roots:
@@ -38,6 +40,8 @@ class Artefact:
                 if file.is_file() and file.suffix != ".pyc":
                     digest.update(f"{file.relative_to(folders.REPO)}\0".encode())
                     digest.update(file.read_bytes())
+        for pin in pins.of(self.pins) if self.pins else ():
+            digest.update(f"{pin}\0".encode())
         for need in self.needs:
             digest.update(need.key.encode())
         return digest.hexdigest()[:16]
@@ -51,13 +55,17 @@ class Artefact:
         return self.folder.is_dir()
 
 
-KERNEL = Artefact("kernel", "the lab kernel (User-Mode Linux)")
-CONTAINERLAB = Artefact("containerlab", "containerlab")
-NODE = Artefact("base", "the node image", inputs=("nodes/base", "nodes/mc"))
+_SHELL = "images/pins.sh"
+KERNEL = Artefact("kernel", "the lab kernel (User-Mode Linux)", inputs=(_SHELL,), pins=("kernel",))
+CONTAINERLAB = Artefact("containerlab", "containerlab", inputs=(_SHELL,), pins=("go",))
+NODE = Artefact("base", "the node image", inputs=(_SHELL, "nodes/base", "nodes/mc"), pins=("snapshot",))
 IONODE = Artefact(
     "bluegene", "the I/O nodes' firmware", inputs=("nodes/base/adapters", "nodes/bluegene/board"), needs=(NODE,)
 )
-LABHOST = Artefact("labhost", "the lab host", inputs=("requirements.txt",), needs=(KERNEL, CONTAINERLAB, NODE, IONODE))
+LABHOST = Artefact(
+    "labhost", "the lab host", inputs=(_SHELL,), pins=("snapshot", "python"),
+    needs=(KERNEL, CONTAINERLAB, NODE, IONODE),
+)  # fmt: skip
 ALL = (KERNEL, CONTAINERLAB, NODE, IONODE, LABHOST)
 
 

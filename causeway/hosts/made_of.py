@@ -19,12 +19,21 @@ Versions = dict[str, str]
 #: Where Debian says what is installed.
 _STATUS = "var/lib/dpkg/status"
 _FILE = "made-of.json"
+#: Written by the builds (images/pins.sh).
+_SOURCES = "sources"
 
 
 def manifest() -> dict[str, Versions]:
-    """Of each artefact that is built, and of the Python that runs the tool: what it is made of."""
+    """Of each artefact that is built, and of the Python that runs the tool: what it is made of; and under `sources`,
+    where each artefact's parts came from, which is not what images/pins says where that could not be reached."""
     python = {package.name: package.version for package in distributions()} | {"python": platform.python_version()}
-    return {a.name: _of(a) for a in artefacts.ALL if a.built} | {"tool": dict(sorted(python.items()))}
+    built = [artefact for artefact in artefacts.ALL if artefact.built]
+    came = {a.name: _sources(a) for a in built if (a.folder / _SOURCES).exists()}
+    return {a.name: _of(a) for a in built} | {"tool": dict(sorted(python.items())), "sources": came}
+
+
+def _sources(artefact: Artefact) -> str:
+    return "; ".join((artefact.folder / _SOURCES).read_text().splitlines())
 
 
 def _of(artefact: Artefact) -> Versions:

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,14 @@ from causeway import folders
 from causeway.errors import LabBroken
 from causeway.hosts import artefacts, disk, jail, memory
 from causeway.process import run
+
+_FILESYSTEMS = Path("/proc/filesystems")
+#: How to see by trying what a kernel has built in and shows nowhere; in a network namespace that goes with it.
+_TRIALS = {
+    "bonding": ("ip", "link", "add", "type", "bond"),
+    "openvswitch": ("genl", "ctrl", "get", "name", "ovs_datapath"),
+    "veth": ("ip", "link", "add", "type", "veth"),
+}
 
 
 @dataclass(frozen=True)
@@ -90,11 +99,11 @@ def native_needs() -> list[Need]:
 
 
 def _kernel_has(module: str) -> bool:
-    if Path("/sys/module", module).exists():
+    if Path("/sys/module", module).exists() or re.search(rf"\b{module}$", _FILESYSTEMS.read_text(), re.MULTILINE):
         return True
-    if not _there("modprobe"):
-        return False
-    return run(["modprobe", "--dry-run", module]).rc == 0
+    if _there("modprobe") and run(["modprobe", "--dry-run", module]).rc == 0:
+        return True
+    return module in _TRIALS and run(["unshare", "--net", *_TRIALS[module]]).rc == 0
 
 
 def _privileged_containers() -> tuple[bool, str]:

@@ -12,7 +12,7 @@ from causeway.errors import LabBroken
 from causeway.hosts.artefacts import Artefact, build, missing
 
 TOOL = Artefact("tool", "the tool")
-KIT = Artefact("kit", "the kit", inputs=("list.txt", "extra"), needs=(TOOL,))
+KIT = Artefact("kit", "the kit", inputs=("list.txt", "extra"), pins=("wood", "nails"), needs=(TOOL,))
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +26,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script(repo, "kit", 'echo "kit" >>"$BUILDS"; cat "$TOOL/tool" >"$1/kit"')
     (repo / "images/tool/source").write_text("one\n")
     (repo / "images/kit/packages").write_text("a\n")
+    (repo / "images/pins").write_text("wood oak 1 sha256:1\nnails iron 2\npaint red 3\n")
     (repo / "list.txt").write_text("x\n")
     (repo / "extra/deep").mkdir(parents=True)
     (repo / "extra/deep/file").write_text("y\n")
@@ -72,6 +73,15 @@ def test_the_key_stays_as_long_as_the_inputs_do(checkout: Path) -> None:
 def test_the_key_changes_with_the_content_of_any_input(checkout: Path, file: str) -> None:
     key = KIT.key
     (checkout / file).write_text("other\n")
+    assert KIT.key != key
+
+
+def test_the_key_changes_with_what_is_pinned_of_its_kinds_alone(checkout: Path) -> None:
+    key = KIT.key
+    pinned = checkout / "images/pins"
+    pinned.write_text("# a comment\n" + pinned.read_text().replace("red 3", "blue 3"))
+    assert KIT.key == key
+    pinned.write_text(pinned.read_text().replace("sha256:1", "sha256:2"))
     assert KIT.key != key
 
 

@@ -1,9 +1,11 @@
 """What commands print: in 80 columns, and without colours where NO_COLOR asks for that."""
 
+import json
 import os
 import pty
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +105,16 @@ def on_terminal(words: list[str], **env: str) -> str:
     child.wait()
     os.close(ours)
     return said.decode()
+
+
+def test_a_result_for_a_file_is_not_shown_beside_the_progress_on_the_terminal() -> None:
+    ours, theirs = pty.openpty()
+    program = "from causeway.cli.screen import *\nwith progress() as say:\n say('at it')\n print_json({'a': 1})"
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=theirs, cwd=REPO, text=True)
+    os.close(theirs)
+    assert json.loads(done.stdout) == {"a": 1}
+    assert b"at it" in os.read(ours, 65536)
+    os.close(ours)
 
 
 #: SGR with a colour: 30 to 49 and 90 to 107, alone or after others; bold and dim are no colours.
