@@ -3,17 +3,19 @@
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 from causeway.cli import tables
 from causeway.cli.screen import err, out, print_json, show, tell
-from causeway.errors import BadInput
-from causeway.lab import clock, deploy, pools
+from causeway.errors import EXIT_CHECK_FAILED, EXIT_PASSED, BadInput
+from causeway.lab import clock, deploy, pools, power
 from causeway.lab.bench import measure
 from causeway.lab.deploy import Deployment
 from causeway.lab.faults import catalogue, ledger
 from causeway.lab.lab import LABS, Lab
+from causeway.lab.probes.drift import drift
 from causeway.lab.status import status
 from causeway.process import become, run_all
 from causeway.report import console as report
@@ -58,6 +60,27 @@ def show_status(name: str | None, *, as_json: bool) -> None:
         print_json(status(lab))
     else:
         _print_status(lab)
+
+
+def reboot(name: str | None, node: str) -> None:
+    """Reboot a node; says how long that took on the lab's clock."""
+    lab = the_lab(name)
+    lab.check_known([node])
+    tell(f"{node} is up again after {power.reboot(lab, node):.1f} s")
+
+
+def show_drift(name: str | None, nodes: list[str], *, as_json: bool) -> int:
+    """Print what a reboot would change on nodes (all: none are named); returns the exit code."""
+    lab = the_lab(name)
+    lab.check_known(nodes)
+    found = drift(lab, nodes or lab.site.nodes)
+    if as_json:
+        print_json([asdict(one) for one in found])
+    elif found:
+        out.print(tables.drift(found))
+    else:
+        tell("all is as the nodes' files say")
+    return EXIT_CHECK_FAILED if found else EXIT_PASSED
 
 
 def execute(name: str | None, nodes: list[str], command: list[str], *, as_json: bool) -> int:

@@ -151,3 +151,29 @@ def console(
     """Show a diskless node's console since it was last switched on."""
     pass_on_as_typed(context, lab)
     inside.console(lab, node, follow=follow)
+
+
+def reboot(context: typer.Context, node: Node, lab: LabName = None) -> None:
+    """Reboot a node: it comes up with what is on its disk, as after `reboot` typed on it, and this waits for that.
+
+    Daemons and mounts of parallel filesystems come up as at home, by `mcstartup` and `mcmount`.
+    """
+    pass_on_as_typed(context, lab)
+    inside.reboot(lab, node)
+
+
+def drift(
+    context: typer.Context,
+    nodes: Annotated[
+        list[str] | None, typer.Argument(metavar="[NODE]...", help="default: all", autocompletion=complete.nodes)
+    ] = None,
+    lab: LabName = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what runs on nodes and is in none of their files, or is in these alone: what a reboot would change.
+
+    Compared are addresses, MTUs, static routes, channels (/etc/network/interfaces) and tunables (/etc/sysctl.d), of
+    nodes with disks. Exit codes: 0 nothing, 1 something.
+    """
+    pass_on_as_typed(context, lab)
+    raise typer.Exit(inside.show_drift(lab, nodes or [], as_json=as_json))

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from causeway.hosts.needs import Need
+from causeway.lab.probes.drift import Drift
 from causeway.plan.choices import Choice
 from causeway.plan.sizing import Size
 from causeway.rehearse.answer import TURNS, Move, Prediction
@@ -35,6 +36,14 @@ def checkpoints(rows: Iterable[dict[str, Any]]) -> Table:
     table = _table("checkpoint", "made", "memory, MiB")
     for row in rows:
         table.add_row(row["name"], row["made"], str(row["memory_mib"]))
+    return table
+
+
+def drift(found: Iterable[Drift]) -> Table:
+    """What a reboot would change on nodes."""
+    table = _table("node", "what", "its files say", "it runs with")
+    for one in found:
+        table.add_row(one.node, one.what, one.files, one.runs)
     return table
 
 

@@ -13,7 +13,7 @@ from causeway.lab import pools
 from causeway.lab.filesystems import administrators
 from causeway.lab.lab import LABS, RUNS, Lab
 from causeway.lab.parts import Parts
-from causeway.lab.probes.channels import read_channel
+from causeway.lab.probes.channels import wait_for_channels
 from causeway.lab.probes.switching import deal_buckets
 from causeway.model.load import load_site
 from causeway.model.site import Site
@@ -26,8 +26,6 @@ from causeway.wait import until
 
 #: containerlab waits for ever when one of its steps fails; a node takes 1 to 3 s of wall time.
 _DEPLOY_NODE_S = 30
-#: LACP in fast rate agrees within 3 frames a second apart; OVS and bonding start at different moments.
-_CHANNELS_DEADLINE_S = 60
 
 
 def write(files: Files, folder: Path) -> None:
@@ -101,7 +99,7 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         parts.begin("nodes")
         _wait_for_nodes(lab, parts.say)
         parts.begin("channels")
-        _wait_for_channels(lab, parts.say)
+        wait_for_channels(lab, [end for channel in site.channels for end in channel.ends], parts.say)
         deal_buckets(lab)
         if site.topology.filesystems:
             parts.begin("filesystems")
@@ -164,18 +162,6 @@ def _wait_for_nodes(lab: Lab, progress: Callable[[str], None]) -> None:
         return ", ".join(f"{node} {state}" for node, state in waiting.items())
 
     until("every node is up", not_up, deadline_s=120)
-
-
-def _wait_for_channels(lab: Lab, progress: Callable[[str], None]) -> None:
-    left = [end for channel in lab.site.channels for end in channel.ends]
-
-    def not_negotiated() -> str:
-        nonlocal left
-        left = [end for end in left if not read_channel(lab, end).negotiated]
-        progress(f"{len(left)} channel ends still negotiating")
-        return ", ".join(f"{end.node}:{end.name}" for end in left)
-
-    until("every channel is negotiated", not_negotiated, deadline_s=_CHANNELS_DEADLINE_S, poll_s=1)
 
 
 def down(lab: Lab) -> None:

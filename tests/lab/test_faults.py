@@ -1,5 +1,6 @@
 """Faults: each one shows and goes again, in virtual time; and what a trainee and their trainer type, in paced time."""
 
+import json
 import time
 
 from conftest import Played, Tool
@@ -66,3 +67,19 @@ def test_bad_parameters_are_all_named_and_nothing_is_touched(lab: Tool) -> None:
         refused = lab("fault", "inject", *words.split())
         assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
     assert lab("fault", "clear").stderr == "cleared: nothing\n"
+
+
+def test_what_is_set_by_hand_is_named_until_it_is_as_the_files_say(lab: Tool) -> None:
+    forward = ("exec", "cn02", "--", "sysctl", "-w")
+    before = lab("drift")
+    assert (before.returncode, before.stderr.strip()) == (0, "all is as the nodes' files say")
+    try:
+        assert lab(*forward, "net.ipv4.ip_forward=1").returncode == 0
+        found = lab("drift", "--json")
+        assert found.returncode == 1
+        due = {"node": "cn02", "what": "sysctl net.ipv4.ip_forward", "files": "0", "runs": "1"}
+        assert json.loads(found.stdout) == [due]
+        assert lab("drift", "cn01").returncode == 0
+    finally:
+        lab(*forward, "net.ipv4.ip_forward=0")
+    assert lab("drift", "nobody").returncode == 2

@@ -8,7 +8,7 @@ from causeway.lab.faults.exports import export_moved
 from causeway.lab.faults.keys import authorized_key_wrong, host_key_wrong
 from causeway.lab.faults.links import link_delayed, link_down, link_lossy, link_rate, link_silent, port_mtu
 from causeway.lab.faults.names import name_missing
-from causeway.lab.faults.routes import route_missing, route_one_way, route_wrong
+from causeway.lab.faults.routes import route_missing, route_not_persistent, route_one_way, route_wrong
 from causeway.lab.faults.services import service_slow, service_stopped
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "name_missing",
     "port_mtu",
     "route_missing",
+    "route_not_persistent",
     "route_one_way",
     "route_wrong",
     "service_slow",

@@ -1,7 +1,10 @@
 """Static routes that are missing or lead astray."""
 
+import re
+
 from causeway.errors import BadInput
 from causeway.lab.changes.change import Change, Step
+from causeway.lab.changes.files import replaced
 from causeway.lab.faults.parameters import Destination, Neighbour, NodeName
 from causeway.lab.lab import Lab
 
@@ -35,6 +38,22 @@ def route_wrong(lab: Lab, node: NodeName, to: Destination, via: Neighbour) -> Ch
         raise BadInput(f"{node} has no route to {to}")
     there, back = (_verb(node, "replace", ways) for ways in ([[to, "via", via]], routes))
     return Change(f"{node} has its route to {to} via {via}", there, back)
+
+
+def route_not_persistent(lab: Lab, node: NodeName, to: Destination) -> Change:
+    """A node has its static route to a network or a host, and no file of its own says so.
+
+    Injected: the route's line is taken out of /etc/network/interfaces, as if somebody had set it by hand.
+    Triggers: nothing, until the node is rebooted. Then the route is missing, long after whoever set it has gone home.
+    Look: compare what runs with what files say, before anybody reboots (`causeway drift`, `ip route` on the node).
+    """
+    routes = _routes(lab, node, to)
+    if not routes:
+        raise BadInput(f"{node} has no route to {to}")
+    line = rf"^ *up ip route add {re.escape(to)}(/32)? .*\n"  # as the site's files have it
+    filed = replaced(lab, node, "/etc/network/interfaces", line, "")
+    back = (*filed.back, *_verb(node, "replace", routes))
+    return Change(f"{node} has a route to {to} that is in no file", filed.there, back)
 
 
 def route_one_way(lab: Lab, source: NodeName, target: NodeName) -> Change:

@@ -64,3 +64,11 @@ def boot_server(lab: Lab) -> str:
     if pool is None:
         raise Unsupported(f"{lab.site.name} has no diskless nodes, and this takes some")
     return pool.boot.server
+
+
+def restart(lab: Lab, node: str) -> str:
+    """Boot a diskless node again, by its power line; returns how that ended: "up", or what failed."""
+    pool = lab.site.pool_of(node)
+    assert pool is not None
+    ended: dict[str, str] = BY_PLATFORM[pool.platform].restart(lab, [node])
+    return ended[node]

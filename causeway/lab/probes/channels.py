@@ -1,13 +1,17 @@
 """What the kernel and Open vSwitch say of a lab's channels."""
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from causeway.lab.lab import Lab
 from causeway.model.topology import ChannelEnd
 from causeway.process import run
 from causeway.render.network import BOND_POLICY
+from causeway.wait import until
 
+#: LACP in fast rate agrees within 3 frames a second apart, and looks again for a partner that it has lost within 30 s.
+_NEGOTIATE_S = 60
 #: LACP's bit for "sends through this port" (IEEE 802.1AX, Actor_State).
 _DISTRIBUTING = 0x20
 
@@ -31,6 +35,19 @@ def read_channel(lab: Lab, end: ChannelEnd) -> ChannelState:
     text = lab.on(end.node, "cat", f"/proc/net/bonding/{end.name}").must()
     state = parse_bonding(end, text)
     return replace(state, hash_policy=policy_in_force(lab, end)) if state.hash_policy == "encap3+4" else state
+
+
+def wait_for_channels(lab: Lab, ends: Iterable[ChannelEnd], progress: Callable[[str], None]) -> None:
+    """Wait until ends of channels are negotiated. LabBroken where they are not, with those that are left."""
+    left = list(ends)
+
+    def not_negotiated() -> str:
+        nonlocal left
+        left = [end for end in left if not read_channel(lab, end).negotiated]
+        progress(f"{len(left)} channel ends still negotiating")
+        return ", ".join(f"{end.node}:{end.name}" for end in left)
+
+    until("every channel is negotiated", not_negotiated, deadline_s=_NEGOTIATE_S, poll_s=1)
 
 
 def policy_in_force(lab: Lab, end: ChannelEnd) -> str:

@@ -70,9 +70,11 @@ class AskRoutes(Asking):
         if any(len(route.via) > 1 for node in self.site.nodes.values() for route in node.routes):
             raise self._lacks("single gateway for each route, so that the way of every packet could be computed")
 
-    def way_back(self) -> WayBack:
-        """A host that can answer others only by its static route to their network."""
+    def way_back(self, *, disk: bool = False) -> WayBack:
+        """A host that can answer others only by its static route to their network; on request one with a disk."""
         for name in self._hosts():
+            if disk and name in self.site.diskless():
+                continue
             for route in self.site.nodes[name].routes:
                 if isinstance(route.to, str) and route.to in self.site.topology.networks:
                     lacking = Ways(without_routes(self.site, [name], [route.to]))
@@ -80,7 +82,8 @@ class AskRoutes(Asking):
                     if any(reached(self._ways, h, name) and not reached(lacking, h, name) for h in others):
                         self._give([name])
                         return WayBack(name, route.to)
-        raise self._lacks("host that answers others by a static route to their network")
+        whose = "host with a disk" if disk else "host"
+        raise self._lacks(f"{whose} that answers others by a static route to their network")
 
     def stranger(self, node: str) -> tuple[str, IPv4Address]:
         """A host that sends to a node from an address to which the node has no route; and that address."""

@@ -35,5 +35,13 @@ def end_daemon(stage: Stage, node: str) -> None:
     _mc(stage, node, "mcshutdown")
 
 
+def start_daemon(stage: Stage, node: str) -> None:
+    """Have a node that was rebooted serve and mount what it did, where its cluster owns or mounts anything."""
+    cluster = stage.site.nodes[node].cluster or ""
+    if cluster in (*stage.site.owners(), *stage.site.clients()):
+        _mc(stage, node, "mcstartup")
+        administrators.mount_everywhere(stage.lab, cluster)
+
+
 def _mc(stage: Stage, node: str, *argv: str) -> None:
     mc(stage.lab, node, *argv).must()

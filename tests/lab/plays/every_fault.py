@@ -16,6 +16,7 @@ from causeway.lab.lab import Lab
 from causeway.lab.pools import bluegene
 from causeway.lab.probes import nuttcp
 from causeway.lab.probes.channels import read_channel
+from causeway.lab.probes.drift import drift
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.logins import CHANGED, IN, NOT_AUTHORIZED, login
 from causeway.wait import until
@@ -114,6 +115,11 @@ def routes(lab: Lab) -> Iterator[Case]:
         "there is no way",
         "route_missing node=cn01 to=10.2.64.0/22",
         lambda: "Network is unreachable" in way("cn01", "10.2.64.220"),
+    )
+    yield (
+        "a reboot would take a route away",
+        "route_not_persistent node=cn01 to=10.2.64.0/22",
+        lambda: [one.what for one in drift(lab, ["cn01"])] == ["route 10.2.64.0/22"],
     )
     yield (
         "the way leads through another server",
