@@ -7,8 +7,8 @@ for on its channel get from a part of a link to a whole one, although there is a
 Cause: a hash spreads streams over the members as dice would, not in turn; and each end of a channel decides
 by its own setting, for what it sends.
 
-Source: Redpaper, "Multiple streams between an NSD server and several IONs", and Figure 3 with its four
-arrows: ION read, ION write, FEN read, FEN write.
+Source: Redpaper, "Multiple streams between an NSD server and several IONs", with its table of eight rates, and
+Figure 3 with its four arrows: ION read, ION write, FEN read, FEN write.
 """
 
 from dataclasses import dataclass
@@ -22,6 +22,7 @@ from causeway.scenario.words.streams import (
     arrows,
     come_elsewhere,
     draw,
+    draw_onto,
     judge_streams,
     measure_streams,
     near_rate,
@@ -30,6 +31,8 @@ from causeway.scenario.words.streams import (
 
 BALANCED = "balanced: as many streams on every member"
 IMBALANCED = "imbalanced: more streams on one member than on another"
+#: By which of four links the Redpaper's eight streams went, as their rates show: two alone, two on one, four on one.
+PUBLISHED = (3, 2, 3, 0, 1, 3, 2, 3)
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,12 @@ def play(stage: Stage, cast: Cast) -> None:
             rate = pick(thrown.rates.values())
             stage.near(f"{which} stream", round(pick(shares), 3), rate, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
         judge_streams(stage, "read, random ports", thrown)
+
+    if len(peers) == len(PUBLISHED) and len(server.members) == len(set(PUBLISHED)):
+        with stage.judge("ports that put each stream where the Redpaper's had it: two alone, two and four on a link"):
+            published = measure_streams(stage, server.host, draw_onto(stage, server, peers, PUBLISHED))
+            stage.same("streams per member, as published", "1 1 2 4", published.per_member(published.observed))
+            judge_streams(stage, "read, as published", published)
 
     with stage.contrast("ports chosen so that as many streams fall on each member: the same part of a link for each"):
         even = measure_streams(stage, server.host, draw(stage, server, peers, "t", accept=is_even))

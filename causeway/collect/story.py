@@ -15,6 +15,7 @@ UNSEEN = (
     "by which network a cluster's daemons know each other (`known_by`), beyond what its servers' addresses show",
     "filesystems: owners, servers, sizes; the mounts that were seen are below",
     "pools, and that nodes boot over the network: each node stands by itself",
+    "what bounds a node beside its wire (`receive_mbit`, `send_mbit`); of a lab's it shows as a slower wire",
     "hash policies of other makers, and of channels whose other end was not collected",
     "hardware addresses: a lab has its own, by which `layer2` and `balance-slb` choose other members than production",
     "which of several cables alike between a fabric's switches is which",

@@ -1,8 +1,9 @@
 """What a site's folder keeps of a run, for its story: an extract of the run's report, which only a run can change.
 
-topologies/SITE/NAME.json names a scenario, how the title of one of its tables of streams ends, and what others
-published of the same streams ("A to B", in Mbit/s). `python -m causeway.docs.keep RUN...` takes the rows of each anew
-from runs' folders. In SITE's about.md a line `<!-- NAME.json -->` is the table.
+topologies/SITE/NAME.json names a scenario, how the title of one of its tables of streams ends, what others published of
+the same streams ("A to B", in Mbit/s), and how far ours may be from that (`within`, a part of theirs).
+`python -m causeway.docs.keep RUN...` takes the rows of each anew from runs' folders. In SITE's about.md a line
+`<!-- NAME.json -->` is the table.
 """
 
 import json
@@ -33,7 +34,8 @@ def extracts() -> list[Path]:
 def refresh(extract: dict[str, Any], run: Run) -> dict[str, Any] | None:
     """An extract with the rows of this run; None when the run did not play its scenario.
 
-    BadInput when the scenario has no such table, or the table not just one stream between the ends of each.
+    BadInput when the scenario has no such table, the table not just one stream between the ends of each, or a stream
+    another rate than was published.
     """
     played = [s for s in run.scenarios if s.name == extract["scenario"]]
     if not played:
@@ -50,7 +52,18 @@ def refresh(extract: dict[str, Any], run: Run) -> dict[str, Any] | None:
         if len(wanted) != 1:
             raise BadInput(f"run {run.id}: {len(wanted)} streams are {ends}; it has {[row['stream'] for row in rows]}")
         streams.append({"stream": ends} | {new: wanted[0][old] for old, new in _COLUMNS.items()})
+    if off := list(_far(extract["published"], streams)):
+        raise BadInput("\n".join(f"run {run.id}: {what}" for what in off))
     return extract | {"lab": run.lab, "run": run.id, "clock": run.clock, "seed": run.seed, "streams": streams}
+
+
+def _far(published: dict[str, Any], streams: list[dict[str, str]]) -> Iterator[str]:
+    """The streams whose rates are not what was published of them."""
+    for stream in streams:
+        theirs, ours = published["mbit"][stream["stream"]], float(stream["measured_mbit"])
+        if abs(ours - theirs) > published["within"] * theirs:
+            by, within = published["by"], 100 * published["within"]
+            yield f"{stream['stream']}: {ours} Mbit/s, and {by} has {theirs}: more than {within:g} % off"
 
 
 def tables(folder: Path) -> dict[str, list[str]]:
@@ -69,13 +82,17 @@ def _lines(extract: dict[str, Any]) -> Iterator[str]:
             f"{published[s['stream']]}",
             s["expected_mbit"],
             s["measured_mbit"],
+            f"{100 * (float(s['measured_mbit']) / published[s['stream']] - 1):+.1f} %",
             f"{s['member']} ({on[s['member']]})",
         ]
         for s in streams
     ]
     sums = [sum(float(s[key]) for s in streams) for key in ("expected_mbit", "measured_mbit")]
-    rows.append(["all", f"{sum(published.values()):.1f}", *(f"{total:.2f}" for total in sums), ""])
-    numbers = f"{by}|ours, expected|ours, measured"
+    whole = sum(published.values())
+    rows.append(
+        ["all", f"{whole:.1f}", *(f"{total:.2f}" for total in sums), f"{100 * (sums[1] / whole - 1):+.1f} %", ""]
+    )
+    numbers = f"{by}|ours, expected|ours, measured|off by"
     yield from table(f"stream|{numbers}|our member (streams on it)", rows, right=numbers)
     split = ", ".join(f"{member} {on[member]}" for member in sorted(on))
     yield f"Mbit/s of TCP payload. Ours: run `{extract['run']}`, seed {extract['seed']}; streams on a member: {split}."

@@ -26,6 +26,7 @@ def lab_page(file: Path) -> str:
         lines += [fill(about.read_text(), keep.tables(file.parent))]
     lines += section("Networks", "network|addresses|a link's rate|MTU", _networks(site))
     lines += section("Nodes", "node|cluster|role|switches network", _nodes(site))
+    lines += section("What nodes receive and send at most", "nodes|receive at most|send at most", _bounds(site))
     lines += section("Addresses", "node|interface|network|address|names", _addresses(site))
     lines += section("Links", "end|end|network|rate|MTU", _links(site))
     if site.channels:
@@ -94,6 +95,16 @@ def _nodes(site: Site) -> Iterator[list[str]]:
         yield [name, f"{node.cluster or ''}{_kind(site, node.cluster)}", node.role, node.switch or ""]
 
 
+def _bounds(site: Site) -> Iterator[list[str]]:
+    """Of each such node, or pool of them, the TCP payload in packets of 1500 bytes."""
+    rows = {}
+    for name, node in site.nodes.items():
+        if node.receive_mbit or node.send_mbit:
+            said = (f"{mbit} Mbit/s" if mbit else "" for mbit in (node.receive_mbit, node.send_mbit))
+            rows[_who(site, name)] = [_who(site, name), *said]
+    yield from rows.values()
+
+
 def _kind(site: Site, cluster: str | None) -> str:
     kinds = [k for k, those in (("owning", site.owners()), ("client", site.clients())) if cluster in those]
     return f" ({', '.join(kinds)})" if kinds else ""
@@ -138,7 +149,7 @@ def _routes(site: Site) -> Iterator[list[str]]:
 
 def _who(site: Site, node: str) -> str:
     """A node's name; of nodes that boot over the network, which may be hundreds, their pool's."""
-    return f"the nodes of {site.pool_of(node)}" if node in site.diskless() else node
+    return f"the nodes of {site.pool_name(node)}" if node in site.diskless() else node
 
 
 def _services(site: Site) -> Iterator[list[str]]:

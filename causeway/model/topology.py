@@ -102,7 +102,9 @@ class Node(Thing):
     """A host, a switch (`switch` names the network that it switches) or both in one.
 
     What it can do is said by the other keys; `role` is for the drawing. With `forwards` it sends on what is not for
-    itself. A switch learns who is where, or has its tables made beforehand (`static`).
+    itself. A switch learns who is where, or has its tables made beforehand (`static`). `receive_mbit` and `send_mbit`
+    are what a node with one cable can take and give, whatever its wire carries: Mbit/s of TCP payload in packets of
+    1500 bytes.
     """
 
     role: Word
@@ -110,6 +112,8 @@ class Node(Thing):
     switch: str | None = None
     forwarding: Literal["learning", "static"] = "learning"
     forwards: bool = False
+    receive_mbit: RateMbit | None = None
+    send_mbit: RateMbit | None = None
     interfaces: dict[Device, Interface] = {}
     routes: list[Route] = []
     sysctl: Sysctl = {}

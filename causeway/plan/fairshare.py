@@ -1,6 +1,7 @@
 """Expected rates: how flows share links, and what of a link's rate is TCP payload."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 #: Ethernet header; what Linux interface counters count besides the IP packet.
 _ETHERNET_HEADER = 14
@@ -10,9 +11,17 @@ WIRE_OVERHEAD = 38
 _TCP_IP_HEADERS = 52
 
 
+@dataclass(frozen=True)
+class Share:
+    """What a flow gets, and the name of the link that it gets no more of."""
+
+    rate: float
+    bound: str
+
+
 def fair_share(
     flows: Mapping[str, Sequence[str] | Mapping[str, float]], capacity: Mapping[str, float]
-) -> dict[str, float]:
+) -> dict[str, Share]:
     """The max-min fair rate of each flow, by progressive filling.
 
     `flows` names the links that each flow passes (a link and its direction have one name), or for each link what
@@ -30,7 +39,7 @@ def fair_share(
         if missing := [link for link in links if link not in capacity]:
             raise ValueError(f"flow {name} passes {missing[0]}, whose capacity is not given")
     left = dict(capacity)
-    rates: dict[str, float] = {}
+    shares: dict[str, Share] = {}
     while growing:
         load: dict[str, float] = {}
         for loads in growing.values():
@@ -39,10 +48,10 @@ def fair_share(
         full = min(load, key=lambda link: left[link] / load[link])
         rate = left[full] / load[full]
         for name in [name for name, loads in growing.items() if full in loads]:
-            rates[name] = rate
+            shares[name] = Share(rate, full)
             for link, part in growing.pop(name).items():
                 left[link] = max(0.0, left[link] - part * rate)
-    return {name: rates[name] for name in flows}
+    return {name: shares[name] for name in flows}
 
 
 def tcp_goodput_mbit(rate_mbit: float, mtu: int) -> float:

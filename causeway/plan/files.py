@@ -1,13 +1,14 @@
 """How fast clients can write and read files that lie on several servers: computed, before it is measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from causeway.model.site import Site
 from causeway.plan import filesystems
+from causeway.plan.bounds import bounds
 from causeway.plan.fairshare import fair_share, tcp_goodput_mbit
 from causeway.plan.filesystems.spread import Direction, Spread
-from causeway.plan.paths import Ways
+from causeway.plan.paths import DirectedCable, Ways
 from causeway.plan.streams import StreamEnds, SwitchChoices, expect
 
 #: The part of a file that counts as nothing when it is left: sums of parts are not exact.
@@ -29,7 +30,7 @@ def spread(site: Site, filesystem: str, direction: Direction) -> Spread:
 
 
 def done_s(site: Site, clients: Mapping[str, Sequence[Share]], sizes_mb: Mapping[str, float]) -> dict[str, float]:
-    """When each client is done with its files of so many MB (10^6), in seconds; the network is all that bounds.
+    """When each client is done with its files of so many MB (10^6), in seconds; network and nodes are all that bounds.
 
     All begin together, and whoever is done leaves its share to the others.
     """
@@ -73,6 +74,13 @@ def each_mb(
             for cable in expected.cables[share.ends.label]:
                 # by the wire, which may carry packets of several sizes
                 wire = share.part / tcp_goodput_mbit(1, expected.mtus[share.ends.label])
-                capacity[str(cable)] = site.sends_mbit(cable.sender) / 8
-                loads[client][str(cable)] = loads[client].get(str(cable), 0.0) + wire
-    return fair_share(loads, capacity)
+                for link, mbit in _links(site, cable):
+                    capacity[link] = mbit / 8
+                    loads[client][link] = loads[client].get(link, 0.0) + wire
+    return {client: share.rate for client, share in fair_share(loads, capacity).items()}
+
+
+def _links(site: Site, cable: DirectedCable) -> Iterator[tuple[str, float]]:
+    """A cable, and the nodes at its ends that have bounds of their own: name, and Mbit/s of wire."""
+    yield str(cable), site.sends_mbit(cable.sender)
+    yield from ((str(bound), bound.wire_mbit) for bound in bounds(site, cable.sender))

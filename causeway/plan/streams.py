@@ -8,6 +8,7 @@ from ipaddress import IPv4Address
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.model.topology import OVS_POLICIES
+from causeway.plan.bounds import bounds
 from causeway.plan.fairshare import fair_share, tcp_goodput_mbit
 from causeway.plan.hardware import mac_address
 from causeway.plan.hashing import Flow, member_for
@@ -29,16 +30,23 @@ class Expected:
     """What the model says of streams that run at the same time.
 
     cables: the directed cables of each stream, in order; mtus: the size of its full packets, the smallest MTU on
-    its way (TCP learns it from the other end's MSS and by path MTU discovery); rates: its TCP payload in Mbit/s.
+    its way (TCP learns it from the other end's MSS and by path MTU discovery); rates: its TCP payload in Mbit/s;
+    bounds: what it gets no more of, a cable or what a node can send or receive.
     """
 
     cables: dict[str, tuple[DirectedCable, ...]]
     mtus: dict[str, int]
     rates: dict[str, float]
+    bounds: dict[str, str]
 
     def on(self, cable_sender: Port) -> list[str]:
         """The streams that leave through a port."""
         return [s for s, cables in self.cables.items() if any(c.sender == cable_sender for c in cables)]
+
+    def bounding_node(self, stream: str) -> str:
+        """The node whose own bound holds a stream, and the bound: "N receives at most 846"; "" where a wire does."""
+        bound = self.bounds[stream]
+        return "" if any(str(cable) == bound for cable in self.cables[stream]) else bound
 
     def member(self, stream: str, node: str) -> str:
         """The device through which a stream leaves a node."""
@@ -56,7 +64,7 @@ def expect(
     policies: Mapping[str, str] | None = None,
     ways: Ways | None = None,
 ) -> Expected:
-    """Cables from the topology, the routes and the hash policies; rates as max-min fair shares of the wire.
+    """Cables from the topology, the routes and the hash policies; rates as max-min fair shares of wires and nodes.
 
     The member of an end is computed bit for bit, but of one with balance-tcp: OVS hashes there with a key of its own,
     so its member must be given in switch_choices where more than one stream passes it; KeyError names a missing one.
@@ -76,12 +84,15 @@ def expect(
         )
         for stream in streams
     }
-    capacity = {str(cable): site.sends_mbit(cable.sender) for taken in cables.values() for cable in taken}
-    wanted = {label: [str(cable) for cable in taken] for label, taken in cables.items()}
+    every = [cable for taken in cables.values() for cable in taken]
+    capacity = {str(cable): float(site.sends_mbit(cable.sender)) for cable in every}
+    own = {cable: list(bounds(site, cable.sender)) for cable in every}
+    capacity |= {str(bound): bound.wire_mbit for its in own.values() for bound in its}
+    wanted = {label: [str(link) for cable in taken for link in (cable, *own[cable])] for label, taken in cables.items()}
     mtus = {label: min(site.mtu(cable.sender) for cable in taken) for label, taken in cables.items()}
     shares = fair_share(wanted, capacity)
-    rates = {label: tcp_goodput_mbit(share, mtus[label]) for label, share in shares.items()}
-    return Expected(cables, mtus, rates)
+    rates = {label: tcp_goodput_mbit(share.rate, mtus[label]) for label, share in shares.items()}
+    return Expected(cables, mtus, rates, {label: share.bound for label, share in shares.items()})
 
 
 def _cable(

@@ -5,6 +5,7 @@ from ipaddress import IPv4Address
 
 from causeway.model.site import Site
 from causeway.model.thing import Port
+from causeway.plan.bounds import leaves_mbit
 from causeway.plan.forwarding import is_static
 from causeway.render.site import tunables
 
@@ -39,7 +40,7 @@ def alike(site: Site) -> list[list[str]]:
             (
                 here.device,
                 there.node,
-                *(value for end in (here, there) for value in (site.sends_mbit(end), site.mtu(end))),
+                *(value for end in (here, there) for value in (leaves_mbit(site, end), site.mtu(end))),
                 site.channel_of(here) is None,
                 bool({here, there} & site.down),
             )

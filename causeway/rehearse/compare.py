@@ -49,7 +49,7 @@ def _pair(was: Talk, now: Talk, when: str) -> Iterator[_Key]:
         yield "packet size", "worse" if now.mtu < was.mtu else "better", f"{was.mtu} bytes", f"{now.mtu} bytes"
     if not isclose(was.rate, now.rate, rel_tol=0.001):
         turn = "worse" if now.rate < was.rate else "better"
-        yield "one stream", turn, f"{was.rate:.1f} Mbit/s", f"{now.rate:.1f} Mbit/s"
+        yield "one stream", turn, _alone(was), _alone(now)
     gone, new_ones = was.needs - now.needs, now.needs - was.needs
     if gone or new_ones:
         balance = len(now.needs) - len(was.needs)
@@ -59,6 +59,10 @@ def _pair(was: Talk, now: Talk, when: str) -> Iterator[_Key]:
 
 def _state(talk: Talk) -> str:
     return talk.told("{a}", "{b}")
+
+
+def _alone(talk: Talk) -> str:
+    return f"{talk.rate:.1f} Mbit/s" + (f" ({talk.bound})" if talk.bound else "")
 
 
 def _way(nodes: tuple[str, ...]) -> str:

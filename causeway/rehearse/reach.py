@@ -8,6 +8,7 @@ from typing import Literal
 
 from causeway.model.site import Site
 from causeway.model.thing import Port
+from causeway.plan.bounds import bounds
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.paths import Ambiguous, Hop, Unreachable, Ways
 from causeway.rehearse.alike import alike
@@ -25,7 +26,8 @@ class Talk:
     """Whether a node can talk to an address, and why not; in `why` {a} and {b} stand for the two.
 
     `there` and `back` are the nodes that are passed, `mtu` the size of TCP's full packets, `rate` what one stream gets
-    alone (Mbit/s), `needs` the nodes and cables without which the two cannot talk.
+    alone (Mbit/s), `bound` the node that sends or receives no more ("": the wire is what bounds), `needs` the nodes and
+    cables without which the two cannot talk.
     """
 
     state: State
@@ -34,6 +36,7 @@ class Talk:
     back: tuple[str, ...] = ()
     mtu: int = 0
     rate: float = 0.0
+    bound: str = ""
     needs: frozenset[str] = frozenset()
 
     @property
@@ -48,11 +51,13 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class _Leg:
-    """A hop's nodes, what its cables let through (bytes, Mbit/s), and what there is only one of."""
+    """A hop's nodes, what its cables let through (bytes, Mbit/s of wire), whose own bound that is ("": the wire's), and
+    what there is only one of."""
 
     passes: tuple[str, ...]
     mtu: int
-    mbit: int
+    mbit: float
+    bound: str
     needs: frozenset[str]
 
 
@@ -123,10 +128,11 @@ class Reach:
         if smallest < mtu:
             why = f"packets of {mtu} are lost where the MTU is {smallest}, {self._tight(there, back, mtu)}"
             return Talk("stalls", _told(why, one, other.node, target), passes[0], passes[1], smallest)
-        rate = tcp_goodput_mbit(min(leg.mbit for leg in legs_there), mtu)
+        slowest = min(legs_there, key=lambda leg: leg.mbit)
+        rate, bound = tcp_goodput_mbit(slowest.mbit, mtu), _told(slowest.bound, one, other.node, target)
         things = {_told(thing, one, other.node, target) for leg in legs for thing in leg.needs} - {"{a}", "{b}"}
         needs = frozenset(" - ".join(sorted(thing.split(" - "))) for thing in things)
-        return Talk("yes", "", passes[0], passes[1], mtu, round(rate, 3), needs)
+        return Talk("yes", "", passes[0], passes[1], mtu, round(rate, 3), bound, needs)
 
     def _way(self, node: str, target: IPv4Address) -> _Way:
         key = node, target
@@ -164,9 +170,11 @@ class Reach:
             cables = [cable for segment in hop.segments for cable in segment.cables]
             ends = [end for cable in cables for end in (cable.sender, cable.receiver)]
             mtu = min((self.site.mtu(end) for end in ends), default=65535)
-            mbit = min((self.site.sends_mbit(cable.sender) for cable in cables), default=100_000)
+            limits = [(float(self.site.sends_mbit(cable.sender)), "") for cable in cables] or [(100_000.0, "")]
+            limits += [(own.wire_mbit, str(own)) for cable in cables for own in bounds(self.site, cable.sender)]
+            mbit, bound = min(limits, key=lambda limit: limit[0])
             passes = (*hop.switches, hop.receiver.node)
-            self._legs[id(hop)] = _Leg(passes, mtu, mbit, needs_of(self.site, hop))
+            self._legs[id(hop)] = _Leg(passes, mtu, mbit, bound, needs_of(self.site, hop))
         return self._legs[id(hop)]
 
     def _tight(self, there: _Way, back: _Way, mtu: int) -> str:

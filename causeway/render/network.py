@@ -3,6 +3,7 @@
 from causeway.model.site import EVERYWHERE, Site
 from causeway.model.thing import Port
 from causeway.model.topology import AIX_POLICIES, CISCO_POLICIES, LINUX_POLICIES, ChannelEnd, Node, Route
+from causeway.plan.bounds import leaves_mbit, mbit
 from causeway.plan.forwarding import is_static
 from causeway.plan.hardware import mac_address
 from causeway.render import fabric
@@ -13,14 +14,15 @@ BOND_POLICY = NODES / "bonding" / "bond_policy.py"
 
 
 def ports(site: Site, name: str) -> str:
-    """The node's adapters, a line each: device, the Mbit/s that it sends, MTU, and what it is plugged into."""
+    """The node's adapters, a line each: device, its wire's Mbit/s, MTU, host or switch, what it sends, and to whom."""
     kind = "switch" if site.nodes[name].switch else "host"
     lines = []
     for cable in site.cables:
         for here, there in (cable.ends, cable.ends[::-1]):
             if here.node == name:
                 side = "host" if here.device in site.nodes[name].interfaces else kind
-                lines.append(f"{here.device} {site.sends_mbit(here)} {site.mtu(here)} {side} {there}\n")
+                wire, sends = site.sends_mbit(here), mbit(leaves_mbit(site, here))
+                lines.append(f"{here.device} {wire} {site.mtu(here)} {side} {sends} {there}\n")
     return "".join(lines)
 
 

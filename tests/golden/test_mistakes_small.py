@@ -65,6 +65,23 @@ MISTAKES: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
             )
         ],
     ),
+    "a bound of nodes with several cables, and one that is no rate": (
+        [
+            ('    names: "quay{}"\n', '    names: "quay{}"\n    receive_mbit: 800\n'),
+            ("    names: [lark, wren, gull]\n", "    names: [lark, wren, gull]\n    send_mbit: 79.5\n"),
+        ],
+        [
+            (
+                "    receive_mbit: 800",
+                "pools.quay.receive_mbit: quay1 has 4 cables, and nothing in a lab bounds what it has of all of them "
+                "together; give its cables a `rate_mbit` instead",
+            ),
+            (
+                "    send_mbit: 79.5",
+                f"pools.boat.send_mbit: input should be a valid integer (it is 79.5); {GIVE}",
+            ),
+        ],
+    ),
     "a pool's channel with one member": (
         [("members: [eth1, eth2, eth3]", "members: [eth1]")],
         [

@@ -111,10 +111,22 @@ def test_one_stream_carries_the_wires_own_rate_in_paced_time(lab: Tool) -> None:
     assert abs(stream_mbit(lab) / 941.482 - 1) < 0.001
 
 
+@pytest.mark.parametrize(("direction", "mbit"), [("-t", 846), ("-r", 795)])
+def test_an_io_node_takes_and_gives_what_its_cpu_let_it_at_home(lab: Tool, direction: str, mbit: int) -> None:
+    """Redpaper, "Single-stream performance between an NSD server and an ION"; its start scripts serve there."""
+    assert abs(nuttcp_mbit(lab, direction, "R00-M0-NC-3") / mbit - 1) < 0.001
+
+
 def stream_mbit(tool: Tool) -> float:
-    """The rate of nuttcp's stream from nsd01 to FEN as a trainee would type it, without its first second."""
+    """The rate of nuttcp's stream from nsd01 to FEN as a trainee would type it."""
     tool.on("FEN", "nuttcp", "-S")
-    lines = tool.on("nsd01", "nuttcp", "-w1m", "-i1", "-T6", "FEN-b").splitlines()
+    rate = nuttcp_mbit(tool, "-t", "FEN-b")
     tool.on("FEN", "pkill", "-x", "nuttcp")
+    return rate
+
+
+def nuttcp_mbit(tool: Tool, direction: str, to: str) -> float:
+    """The rate of a stream between nsd01 and who serves, without its first second."""
+    lines = tool.on("nsd01", "nuttcp", direction, "-w1m", "-i1", "-T6", to).splitlines()
     rates = [float(line.split("=")[1].split()[0]) for line in lines[1:5]]
     return sum(rates) / len(rates)

@@ -7,6 +7,8 @@ import pytest
 import yaml
 from conftest import REPO, XE_ALONE, Played, Tool, shipped
 
+from causeway.docs import keep
+from causeway.report.result import from_json
 from causeway.wait import until
 from tests.sites.played import wrong
 
@@ -21,6 +23,13 @@ def test_every_shipped_scenario_passes_on_jubl_or_on_xe(on_jubl: Played, on_xe: 
     assert (run["lab"], run["lab_host"], run["clock"], run["seed"]) == ("jubl", "uml", "virtual", 1)
     for name in (*XE_ALONE, "as_drawn"):
         on_xe.passed(name)
+
+
+@pytest.mark.parametrize("file", keep.extracts(), ids=lambda file: file.name)
+def test_rates_that_others_have_published_are_found_again(on_jubl: Played, file: Path) -> None:
+    """BadInput says which are not, in this run."""
+    fresh = keep.refresh(json.loads(file.read_text()), from_json(on_jubl.run))
+    assert fresh is not None and len(fresh["streams"]) == len(fresh["published"]["mbit"])
 
 
 def test_the_report_is_kept_as_json_page_and_junit(on_jubl: Played) -> None:

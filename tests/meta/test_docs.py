@@ -164,7 +164,8 @@ def played(title: str, rows: list[list[str]]) -> Run:
 
 
 def test_what_is_kept_of_a_run_is_what_the_run_says(tmp_path: Path) -> None:
-    asked = {"scenario": "dice", "table": "thrown", "published": {"by": "They", "mbit": {"a to b": 9.5, "a to c": 1.0}}}
+    published = {"by": "They", "within": 0.06, "mbit": {"a to b": 9.5, "a to c": 10.1}}
+    asked = {"scenario": "dice", "table": "thrown", "published": published}
     rows = [
         ["A:t:b", "1 > 2", "eth0", "eth0", "10.00", "10.01", "+0.10 %"],
         ["A:t:c", "3 > 4", "eth0", "eth0", "10.00", "9.98", "-0.20 %"],
@@ -173,13 +174,23 @@ def test_what_is_kept_of_a_run_is_what_the_run_says(tmp_path: Path) -> None:
     assert fresh is not None and (fresh["run"], fresh["seed"]) == ("run-7", 7)
     (tmp_path / "two.json").write_text(json.dumps(fresh))
     lines = keep.tables(tmp_path)["two.json"]
-    assert lines[2] == "| a to b | 9.5 | 10.00 | 10.01 | eth0 (2) |"
-    assert lines[4] == "| all | 10.5 | 20.00 | 19.99 |  |"
+    assert lines[2] == "| a to b | 9.5 | 10.00 | 10.01 | +5.4 % | eth0 (2) |"
+    assert lines[4] == "| all | 19.6 | 20.00 | 19.99 | +2.0 % |  |"
     assert lines[-1].endswith("run `run-7`, seed 7; streams on a member: eth0 2.")
 
 
+def test_a_run_whose_rates_are_not_those_published_is_not_kept() -> None:
+    published = {"by": "They", "within": 0.05, "mbit": {"a to b": 9.5, "a to c": 10.1}}
+    row = ["A:t:b", "1 > 2", "eth0", "eth0", "10.00", "10.01", "+0.10 %"]
+    rows = [row, ["A:t:c", *row[1:]]]
+    with pytest.raises(BadInput) as caught:
+        keep.refresh({"scenario": "dice", "table": "thrown", "published": published}, played("thrown", rows))
+    assert str(caught.value) == "run run-7: a to b: 10.01 Mbit/s, and They has 9.5: more than 5 % off"
+
+
 def test_a_run_that_lacks_what_is_kept_changes_nothing() -> None:
-    asked = {"scenario": "dice", "table": "thrown", "published": {"by": "They", "mbit": {"a to z": 1.0}}}
+    published = {"by": "They", "within": 1, "mbit": {"a to z": 1.0}}
+    asked = {"scenario": "dice", "table": "thrown", "published": published}
     assert keep.refresh(asked | {"scenario": "other"}, played("thrown", [])) is None
     with pytest.raises(BadInput, match="run run-7: dice has no table 'thrown'; it has \\['cast'\\]"):
         keep.refresh(asked, played("cast", []))

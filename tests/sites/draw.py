@@ -51,6 +51,7 @@ class _Drawing:
 
     def __post_init__(self) -> None:
         self.random = Random(f"site {self.seed}")
+        self.bounding = Random(f"bounds of site {self.seed}")  # of its own: the rest of a site stays what it was
         self.words = Words(self.random)
         self.numbers = self._numbers()
         self.prefix = self.random.choice(("eth", "eth", "lan", "ge"))
@@ -70,6 +71,14 @@ class _Drawing:
         if self.maybe(0.75):
             return {}
         return {"rate_mbit": self.rate() if self.maybe(0.6) else [self.rate(), self.rate()]}
+
+    def bounds(self) -> dict[str, int]:
+        """What a node with one cable receives and sends at most; mostly as much as its wire carries."""
+        return {
+            key: self.bounding.choice((846, 795, self.bounding.randint(200, 1500)))
+            for key in ("receive_mbit", "send_mbit")
+            if self.bounding.random() < 0.2
+        }
 
     def _numbers(self) -> Iterator[int]:
         """Host numbers for nodes, one for all networks of a node: below 64, as the smallest network has 126."""
@@ -101,6 +110,8 @@ class _Drawing:
             self.filesystems(data, clusters, servers)
         for group in self.groups:
             group.routes = self.routes(group, servers)
+            if len(group.legs) == 1 and not group.legs[0].members:
+                group.bounds = self.bounds()
             written(group, data, self.own_rate)
         for router in self.routers:
             behind = gateways(router.legs, self.nets, self.routers, but=router)
@@ -305,6 +316,7 @@ class _Drawing:
             "cluster": cluster,
             "network": net.name,
             "switch": self.random.choice(net.switches),
+            **self.bounds(),
             "addresses_from": str(net.address(65)),
             "locations": [{"racks": [rack], "connectors": connectors}],
             "blocks": {block: f"{rack}-M?-N?-?", rest: f"{rack}-M1-*"},

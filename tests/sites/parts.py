@@ -46,7 +46,10 @@ class Leg:
 
 @dataclass(eq=False)
 class Group:
-    """Nodes that are alike, of one cluster; with a `pool`, they are written as one, by names or by a pattern."""
+    """Nodes that are alike, of one cluster; with a `pool`, they are written as one, by names or by a pattern.
+
+    `bounds` are what each of them receives and sends at most.
+    """
 
     cluster: str | None
     role: str
@@ -56,6 +59,7 @@ class Group:
     pool: str = ""
     stem: str = ""
     routes: list[dict[str, Any]] = field(default_factory=list)
+    bounds: dict[str, int] = field(default_factory=dict)
 
     @property
     def in_a_row(self) -> bool:
@@ -116,6 +120,7 @@ def written(group: Group, data: dict[str, Any], own_rate: OwnRate) -> None:
             "cluster": group.cluster,
             "role": group.role,
             "interfaces": _interfaces(name, number, group.legs),
+            **group.bounds,
             **({"routes": group.routes} if group.routes else {}),
         }
         _cables(name, group.legs, data, own_rate)
@@ -178,6 +183,7 @@ def _pool(group: Group, own_rate: OwnRate) -> dict[str, Any]:
         **named,
         "hosts": group.numbers[0] if group.in_a_row else group.numbers,
         "interfaces": interfaces,
+        **group.bounds,
         **({"channels": channels} if channels else {}),
         **({"routes": group.routes} if group.routes else {}),
     }

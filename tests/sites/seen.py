@@ -13,6 +13,7 @@ import yaml
 from causeway.collect.told import CLUSTERS
 from causeway.model.site import Site
 from causeway.model.topology import Node
+from causeway.plan.bounds import leaves_mbit
 from causeway.render.site import tunables
 
 
@@ -46,7 +47,7 @@ def view(site: Site, nodes: Collection[str]) -> dict[tuple[str, ...], Hashable]:
     for cable in site.cables:
         if cable.a.node in nodes and cable.b.node in nodes:
             a, b = sorted(cable.ends, key=str)
-            rates = (site.sends_mbit(a), site.sends_mbit(b))
+            rates = (round(leaves_mbit(site, a)), round(leaves_mbit(site, b)))  # a shaper, whatever it is that bounds
             seen["cable", f"{a} - {b}"] = (*rates, site.mtu(a), site.mtu(b), _subnet(site, cable.network))
     for channel in site.channels:
         ends = sorted(channel.ends, key=lambda end: end.node)

@@ -45,7 +45,11 @@ def apart(site: Data, pool: str, node: str) -> Data:
         if "switch" in leg:
             link = {"ends": [f"{node}:{device}", f"{leg['switch']}:{node}"]}
             site.setdefault("links", []).append(link | {k: leg[k] for k in ("rate_mbit",) if k in leg})
-    kept = {key: group[key] for key in ("cluster", "role", "routes", "forwards", "sysctl") if key in group}
+    kept = {
+        key: group[key]
+        for key in ("cluster", "role", "routes", "forwards", "receive_mbit", "send_mbit", "sysctl")
+        if key in group
+    }
     site["nodes"] = {node: kept | {"interfaces": interfaces}} | site["nodes"]
     for bond, up in group.get("channels", {}).items():
         ports = [f"{node}-{number}" for number in range(1, len(up["members"]) + 1)]

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
 from causeway.scenario.words import channels as words
 from causeway.scenario.words.channels import Try, steady, tries
-from causeway.scenario.words.streams import Outcome
+from causeway.scenario.words.streams import Lone, Outcome
 from tests.unit.here import SITE, Here, compared, here
 
 STATIC_OR_LACP = load("channel_static_or_lacp")
@@ -309,3 +310,66 @@ def test_each_check_of_one_port_fails_where_what_it_checks_is_not_so(
     with pytest.raises(CheckFailed) as caught:
         play_one_port(wrong, tmp_path, monkeypatch)
     assert ONE_PORTS_FAILURES[wrong] in str(caught.value)
+
+
+IMBALANCE = load("channel_imbalance")
+DEALT: Any = IMBALANCE.cast_by(Ask(SITE))[0]
+#: The wire's TCP payload, and what an I/O node receives, in Mbit/s.
+WHOLE, RECEIVES = 941.48, 846
+
+
+def play_imbalance(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Comparison]:
+    """The scenario where streams from its server do as computed, but for what `wrong` names; without FEN's part."""
+    own: dict[str, Any] = IMBALANCE.play.__globals__
+
+    def measure(stage: Stage, end: ChannelEnd, streams: Sequence[Stream]) -> Outcome:
+        back = streams[0].direction == "r"
+        ends = []
+        for s in streams:
+            here, there = (SITE.address(s.client, "b"), s.source_port), (s.address, s.data_port)
+            ends.append(StreamEnds(s.label, s.sender, *((there, here) if back else (here, there))))
+        expected = expect(stage.site, ends)
+        observed = {each.label: expected.member(each.label, end.node) for each in ends}
+        rates = dict(expected.rates)
+        published = not back and sorted(rates.values())[-2:] == pytest.approx([RECEIVES] * 2)
+        if published and wrong == "they fall otherwise":
+            observed = dict.fromkeys(observed, end.members[0])
+        if published and wrong == "the nodes take what the wire has":
+            rates = {label: WHOLE if rate > RECEIVES - 1 else rate for label, rate in rates.items()}
+        measured = {
+            each.label: Measured(s, "", 1.0, rates[each.label], 0, each.source, each.destination)
+            for s, each in zip(streams, ends, strict=True)
+        }
+        sent = dict.fromkeys(end.members, 0)
+        for label in observed:
+            sent[expected.member(label, end.node)] += counted_bytes(2**20, expected.mtus[label])
+        return Outcome(end, expected, measured, observed, sent)
+
+    monkeypatch.setitem(own, "measure_streams", measure)
+    monkeypatch.setitem(own, "one_stream", lambda *_, **__: Lone(1.0, "the wire's own rate", 1.0, None))  # type: ignore
+    monkeypatch.setitem(own, "come_elsewhere", lambda *_: 0)
+    return compared(IMBALANCE.play, replace(DEALT, front=None), folder)
+
+
+def test_the_published_split_gives_two_what_a_node_receives_two_a_half_and_four_a_quarter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = play_imbalance("", tmp_path, monkeypatch)
+    rates = [c.expected for c in found if c.what.startswith("read, as published: rate of ")]
+    published = [231.5, 461.1, 236.4, 846.8, 845.4, 236.2, 479.6, 237.5]  # Redpaper, nc-3 to nf-4
+    assert [abs(float(ours) / theirs - 1) < 0.05 for ours, theirs in zip(rates, published, strict=True)] == [True] * 8
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("they fall otherwise", "streams per member, as published: expected 1 1 2 4, measured 8 0 0 0"),
+        ("the nodes take what the wire has", "read, as published: rate of nsd01:t:r00-m0-nd-4: expected 846.0"),
+    ],
+)
+def test_each_check_of_the_published_split_fails_where_it_is_not_so(
+    wrong: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CheckFailed) as caught:
+        play_imbalance(wrong, tmp_path, monkeypatch)
+    assert said in str(caught.value)

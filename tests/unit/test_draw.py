@@ -1,15 +1,18 @@
 """Source ports that are drawn until their streams fall as wanted: soon, or it is said that they cannot."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from causeway.errors import Unsupported
 from causeway.lab.probes.nuttcp import Stream
+from causeway.model.topology import Channel, ChannelEnd
+from causeway.plan.streams import expect
 from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.streams import draw, one_port
+from causeway.scenario.words.streams import _planned, draw, draw_onto, one_port
 from tests.unit.here import here
 
 PEER = ["FEN"]
@@ -39,6 +42,33 @@ def test_what_no_draw_can_be_is_not_tried_for_ever(tmp_path: Path) -> None:
         "1 streams do not fall on nsd01's 4 members as this takes it: 400 draws of source ports were in vain"
         " (it sends by layer3+4)"
     )
+
+
+def test_each_stream_falls_on_the_member_that_is_meant_for_it(tmp_path: Path) -> None:
+    stage = Stage(here(tmp_path), random.Random(1))
+    channel, peers = Ask(stage.site).channel(), ["FEN", "SN", *stage.site.diskless()[:6]]
+    places = (3, 2, 3, 0, 1, 3, 2, 3)
+    streams = draw_onto(stage, channel, peers, places)
+    assert [stream.server for stream in streams] == peers
+    assert len({stream.source_port for stream in streams}) == len(peers)
+    for stream, place in zip(streams, places, strict=True):
+        planned = expect(stage.site, [_planned(stage, channel, stream)])
+        assert planned.member(stream.label, channel.node) == channel.members[place]
+
+
+def test_a_member_that_no_port_leads_to_is_not_sought_for_ever(tmp_path: Path) -> None:
+    stage = Stage(here(tmp_path), random.Random(1))
+    channel = Ask(stage.site).channel()
+    channel = replace(channel, host=channel.host.model_copy(update={"hash_policy": "layer2"}))
+    site = replace(stage.site, channels=tuple(_sends_by(c, channel.host) for c in stage.site.channels))
+    with stage.as_if(site), pytest.raises(Unsupported, match="400 source ports were in vain"):
+        for place in range(4):
+            draw_onto(stage, channel, PEER, [place])
+
+
+def _sends_by(channel: Channel, end: ChannelEnd) -> Channel:
+    ends = [end if own.node == end.node else own for own in channel.ends]
+    return channel.model_copy(update={"ends": ends})
 
 
 @pytest.mark.parametrize("direction", ["s", "t"])

@@ -25,7 +25,7 @@ STAGE = cast(Stage, AStage())
 
 
 def lone(rate: float) -> Lone:
-    return Lone(rate, rate, cast(Any, None))
+    return Lone(rate, "", rate, cast(Any, None))
 
 
 def test_hosts_that_are_as_fast_but_for_a_little_are_one_class() -> None:

@@ -1,10 +1,16 @@
 """Max-min fair rates against their definition, and the Redpaper's numbers."""
 
 import random
+from collections.abc import Mapping, Sequence
 
 import pytest
 
-from causeway.plan.fairshare import counted_bytes, fair_share, tcp_goodput_mbit
+from causeway.plan import fairshare
+from causeway.plan.fairshare import counted_bytes, tcp_goodput_mbit
+
+
+def fair_share(flows: Mapping[str, Sequence[str]], capacity: Mapping[str, float]) -> dict[str, float]:
+    return {flow: share.rate for flow, share in fairshare.fair_share(flows, capacity).items()}
 
 
 def test_the_redpapers_wire_speed_is_the_goodput_at_mtu_1500() -> None:
@@ -46,6 +52,11 @@ def test_what_a_flow_cannot_use_the_others_get() -> None:
     # b is held at 2 by its second link, so a may have 8 of the shared 10, not 5
     rates = fair_share({"a": ["shared"], "b": ["shared", "slow"]}, {"shared": 10, "slow": 2})
     assert rates == {"a": 8, "b": 2}
+
+
+def test_each_share_has_the_name_of_the_link_that_bounds_it() -> None:
+    shares = fairshare.fair_share({"a": ["shared"], "b": ["shared", "slow"]}, {"shared": 10, "slow": 2})
+    assert {flow: share.bound for flow, share in shares.items()} == {"a": "shared", "b": "slow"}
 
 
 def test_a_link_named_twice_counts_once() -> None:

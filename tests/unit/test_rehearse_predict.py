@@ -167,8 +167,8 @@ def rates(site: Site, what: str) -> Rates:
 def test_eight_streams_from_a_server_get_what_dice_give_them() -> None:
     site = load_site(JUBL)
     dealt = rates(site, "streams from nsd01 by bond0")
-    assert 3200 < dealt.mean < 3500  # of 3766: 4 * (1 - (3/4)^8) = 3.6 members of 4 carry some
-    assert dealt.worst_tenth == pytest.approx(3 * 941.48, rel=0.001)
+    assert 3150 < dealt.mean < 3450  # of 3766: 4 * (1 - (3/4)^8) = 3.6 members of 4 carry some; one alone takes 846
+    assert dealt.worst_tenth == pytest.approx(2 * 941.48 + 846, rel=0.001)
     assert set(dealt.members or {}) == {"eth2", "eth3", "eth4", "eth5"}
     assert rates(site, "streams from nsd01 by bond0") == dealt
     layer2 = rates(after("nsd# echo layer2 > /sys/class/net/bond0/bonding/xmit_hash_policy", site=site),
@@ -184,7 +184,9 @@ def test_a_switch_with_a_key_of_its_own_deals_like_dice_too() -> None:
 
 def test_files_get_what_the_network_lets_through() -> None:
     site = load_site(JUBL)
-    assert rates(site, "nodes of JUBL write /home1").mean == pytest.approx(750, rel=0.05)
+    assert rates(site, "nodes of JUBL write /home1").mean == pytest.approx(
+        2 * 115.6 + 6 * 73.2, rel=0.01
+    )  # SN, FEN, I/O nodes
 
 
 @pytest.mark.parametrize(

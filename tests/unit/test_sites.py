@@ -115,6 +115,8 @@ def features(site: Site) -> set[str]:
             found.add("a rate for each direction")
         elif there != topology.networks[cable.network].rate_mbit:
             found.add("a link with a rate of its own")
+    found |= {"a node that receives less" for node in site.nodes.values() if node.receive_mbit}
+    found |= {"a node that sends less" for node in site.nodes.values() if node.send_mbit}
     routes = [str(route.to) for node in site.nodes.values() if node.cluster for route in node.routes]
     found |= {"network routes" for to in routes if to in topology.networks}
     found |= {"host routes" for to in routes if to.count(".") == 3 and "/" not in to}
@@ -155,6 +157,8 @@ WANTED = {
     "a bridge that routes": 10,
     "a rate for each direction": 20,
     "a link with a rate of its own": 30,
+    "a node that receives less": 20,
+    "a node that sends less": 20,
     "network routes": 40,
     "host routes": 10,
     "a default route": 10,
@@ -178,9 +182,10 @@ def shape(site: Site) -> list[Any]:
     legs = [[(d.startswith("br-") or d, leg.address) for d, leg in n.interfaces.items()] for n in site.nodes.values()]
     routes = [[(site.destination(route), route.via) for route in n.routes] for n in site.nodes.values()]
     cables = [(place[c.a.node], place[c.b.node], c.rate_mbit, site.mtu(c.a)) for c in site.cables]
+    own = [(node.receive_mbit, node.send_mbit) for node in site.nodes.values()]
     sends = [[(place[e.node], e.hash_policy, len(e.members)) for e in c.ends] for c in site.channels]
     files = [(f.size_mib, f.parity, [place[s] for s in site.servers(n)]) for n, f in site.topology.filesystems.items()]
-    return [legs, routes, cables, sends, files]
+    return [legs, routes, cables, own, sends, files]
 
 
 @pytest.mark.parametrize("seed", ["jubl", *range(20)])

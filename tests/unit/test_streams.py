@@ -173,7 +173,7 @@ def test_balance_tcp_needs_no_choice_where_each_stream_has_a_channel_for_itself(
         StreamEnds(f"{ion}>{server}", ion, (JUBL.known_by(ion).address, 6000), (JUBL.known_by(server).address, 5011))
         for ion, server in zip(IONS, ("nsd01", "nsd02"), strict=False)
     ]
-    assert expect(site, streams).rates == pytest.approx({stream.label: WIRE for stream in streams})
+    assert expect(site, streams).rates == pytest.approx({stream.label: 795 for stream in streams})
 
 
 def test_a_switchs_choices_decide_what_the_server_receives() -> None:
@@ -191,8 +191,10 @@ def test_the_servers_policy_does_not_change_what_it_receives() -> None:
 
 
 def test_one_stream_alone_needs_no_choice_and_has_a_whole_wire() -> None:
-    (stream, *_) = writes()
-    assert expect(JUBL, [stream]).rates == pytest.approx({stream.label: WIRE})
+    (stream, *_) = fen_writes()
+    expected = expect(JUBL, [stream])
+    assert expected.rates == pytest.approx({stream.label: WIRE})
+    assert expected.bounding_node(stream.label) == ""
 
 
 def test_jumbo_frames_make_every_stream_faster(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from causeway.lab.faults.parameters import Device, MbitPerSecond, Milliseconds, 
 from causeway.lab.lab import Lab
 from causeway.model.site import Cable
 from causeway.model.thing import Port
+from causeway.plan.bounds import bounds, leaves_mbit, mbit
 
 #: How adapters queue below their shaper (nodes/base/adapters; tests/unit compares).
 FAIR_QUEUE = "parent 1: handle 10: fq_codel flows 4096"
@@ -77,13 +78,15 @@ def link_delayed(lab: Lab, node: NodeName, device: Device, delay_ms: Millisecond
 def link_rate(lab: Lab, node: NodeName, device: Device, rate_mbit: MbitPerSecond) -> Change:
     """A cable's wire has another rate, as one that has negotiated less than it can.
 
-    Injected: another rate for the shaper, at both ends. ethtool goes on showing the rate that the wire should have.
+    Injected: another rate for the shaper, at both ends, which stays at what the nodes there can send and receive where
+    that is less. ethtool goes on showing the rate that the wire should have.
     Triggers: streams over the cable share that rate; those that a channel's hash puts on other members keep theirs.
     Look: measure a stream over each cable alone; in a channel, compare the members' counters while many transmit.
     """
     ends = _cable(lab, node, device).ends
-    there = tuple(_tc(end, "qdisc change", SHAPER.format(rate=f"{rate_mbit:g}")) for end in ends)
-    back = tuple(_tc(end, "qdisc change", SHAPER.format(rate=lab.site.sends_mbit(end))) for end in ends)
+    least = {end: min([rate_mbit, *(bound.wire_mbit for bound in bounds(lab.site, end))]) for end in ends}
+    there = tuple(_tc(end, "qdisc change", SHAPER.format(rate=mbit(least[end]))) for end in ends)
+    back = tuple(_tc(end, "qdisc change", SHAPER.format(rate=mbit(leaves_mbit(lab.site, end)))) for end in ends)
     return Change(f"the cable of {node}:{device} has {rate_mbit:g} Mbit/s", there, back)
 
 

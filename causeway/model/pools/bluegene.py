@@ -13,7 +13,7 @@ from pydantic import Field, StrictInt, StringConstraints
 
 from causeway.model.findings import Finding, Where, one_of, unknown, within
 from causeway.model.pools.around import Around
-from causeway.model.thing import Port, Rate, Thing, Word
+from causeway.model.thing import Port, Rate, RateMbit, Thing, Word
 from causeway.model.topology import Interface, Link, Node, Route
 
 Block = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,31}$")]
@@ -47,7 +47,7 @@ class BlueGene(Thing):
     """`count` I/O nodes from location `first` on, in a ring; addresses go to all locations in their order.
 
     `blocks` are the sets that are booted together: name -> pattern of location codes as a shell has them;
-    `booted` is the block that `causeway up` allocates.
+    `booted` is the block that `causeway up` allocates. `receive_mbit` and `send_mbit` are each I/O node's.
     """
 
     platform: Literal["bluegene"]
@@ -58,6 +58,8 @@ class BlueGene(Thing):
     network: str
     switch: str
     rate_mbit: Rate | None = None
+    receive_mbit: RateMbit | None = None
+    send_mbit: RateMbit | None = None
     addresses_from: IPv4Address
     locations: Annotated[list[Location], Field(max_length=16)]
     blocks: dict[Block, LocationPattern]
@@ -120,6 +122,8 @@ def nodes(pool: BlueGene, around: Around) -> dict[str, Node]:
             role=pool.role,
             cluster=pool.cluster,
             interfaces={DEVICE: Interface(network=pool.network, address=given[name], names=[name])},
+            receive_mbit=pool.receive_mbit,
+            send_mbit=pool.send_mbit,
             routes=pool.routes,
         )
         for name in names(pool)

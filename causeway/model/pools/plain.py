@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from causeway.model.findings import Finding, Where
 from causeway.model.pools.around import Around
-from causeway.model.thing import DEVICE_LENGTH, Device, Lid, Mtu, NodeName, Port, Rate, Sysctl, Thing, Word
+from causeway.model.thing import DEVICE_LENGTH, Device, Lid, Mtu, NodeName, Port, Rate, RateMbit, Sysctl, Thing, Word
 from causeway.model.topology import Channel, ChannelEnd, Interface, Link, Network, Node, Protocol, Route
 
 #: `{}` is the node's own name.
@@ -63,7 +63,8 @@ class Plain(Thing):
     """Nodes that start by themselves.
 
     `names` lists them, or is a pattern for `count` of them; `most` is how many the cabling has room for. `hosts` are
-    their host numbers in each of their networks, or the first one's, from which the others go on.
+    their host numbers in each of their networks, or the first one's, from which the others go on. `receive_mbit` and
+    `send_mbit` are each node's.
     """
 
     platform: Literal["plain"] = "plain"
@@ -77,6 +78,8 @@ class Plain(Thing):
     channels: dict[Device, Uplink] = {}
     routes: list[Route] = []
     forwards: bool = False
+    receive_mbit: RateMbit | None = None
+    send_mbit: RateMbit | None = None
     sysctl: Sysctl = {}
 
     @model_validator(mode="after")
@@ -127,7 +130,13 @@ def nodes(pool: Plain, around: Around) -> dict[str, Node]:
             if leg.network in around.networks
         }
         written[node] = Node(
-            role=pool.role, cluster=pool.cluster, forwards=pool.forwards, routes=pool.routes, sysctl=pool.sysctl
+            role=pool.role,
+            cluster=pool.cluster,
+            forwards=pool.forwards,
+            receive_mbit=pool.receive_mbit,
+            send_mbit=pool.send_mbit,
+            routes=pool.routes,
+            sysctl=pool.sysctl,
         ).model_copy(update={"interfaces": legs})
     return written
 

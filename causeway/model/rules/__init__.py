@@ -21,6 +21,7 @@ _RULES = (
     cabling.bridges,
     cabling.links,
     cabling.cables,
+    cabling.bounds,
     cabling.loops,
     fabrics.fabrics,
     pools.pools,

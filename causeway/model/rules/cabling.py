@@ -129,6 +129,21 @@ def cables(site: Site) -> Iterator[Finding]:
             yield Finding(places.of_leg(site, name, device), what, "add it to `links` or to a channel", gone)
 
 
+def bounds(site: Site) -> Iterator[Finding]:
+    """A node that has a bound of its own has one cable, at whose ends it is kept."""
+    cables_of: dict[str, int] = defaultdict(int)
+    for cable in site.cables:
+        for port in cable.ends:
+            cables_of[port.node] += 1
+    for name, node in site.nodes.items():
+        if (count := cables_of[name]) < 2:
+            continue
+        for key, mbit in (("receive_mbit", node.receive_mbit), ("send_mbit", node.send_mbit)):
+            if mbit is not None:
+                what = f"{name} has {count} cables, and nothing in a lab bounds what it has of all of them together"
+                yield Finding((*places.of_node(site, name), key), what, "give its cables a `rate_mbit` instead")
+
+
 def _lost_ends(site: Site) -> Iterator[tuple[str, str]]:
     """Ends of links and channels that name an unknown node, as ("", DEVICE), or interface, as (NODE, "").
 

@@ -1,5 +1,6 @@
 """Fabrics of switches whose tables are made beforehand."""
 
+from causeway.plan.bounds import leaves_mbit
 from causeway.plan.fabrics import Fabric, fabric
 from causeway.scenario.cast.base import Asking
 
@@ -24,5 +25,5 @@ class AskFabrics(Asking):
     def _tight(self, found: Fabric) -> bool:
         hosts = [leg for host in found.hosts for leg in self._ports(host, found.network)]
         up = {self.site.sends_mbit(port) for port in found.cables}
-        sent = {self.site.sends_mbit(port) for port in hosts}
+        sent = {leaves_mbit(self.site, end) for port in hosts for end in self.site.cable_at(port).ends}
         return len(up) == len(sent) == 1 and min(up) >= min(sent) > min(up) / 2

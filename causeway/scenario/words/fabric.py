@@ -10,6 +10,7 @@ from causeway.lab.probes import switching
 from causeway.lab.probes.counters import difference, sent_bytes
 from causeway.model.site import Site
 from causeway.model.thing import Port
+from causeway.plan.bounds import leaves_mbit
 from causeway.plan.fabrics import Fabric
 from causeway.plan.fairshare import counted_bytes, tcp_goodput_mbit
 from causeway.plan.hardware import mac_address
@@ -49,9 +50,9 @@ def slower(stage: Stage, ports: Iterable[Port], rate_mbit: int, what: str) -> tu
 
 
 def host_mbit(stage: Stage, fabric: Fabric) -> float:
-    """What a host's cable carries of TCP payload."""
+    """What leaves a host of TCP payload."""
     port = host_ports(stage, fabric)[0]
-    return tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port))
+    return tcp_goodput_mbit(leaves_mbit(stage.site, port), stage.site.mtu(port))
 
 
 def host_ports(stage: Stage, fabric: Fabric) -> list[Port]:

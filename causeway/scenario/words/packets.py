@@ -8,6 +8,7 @@ from causeway.lab.changes.change import Change, Step, together
 from causeway.lab.lab import Lab
 from causeway.lab.probes.counters import kernel_counters
 from causeway.model.thing import Port
+from causeway.plan.bounds import leaves_mbit
 from causeway.plan.paths import Path, path
 from causeway.scenario.stage import Stage
 
@@ -51,10 +52,10 @@ def _own(stage: Stage, port: Port) -> Port:
     return Port(port.node, end.name) if end and stage.site.nodes[port.node].switch is None else port
 
 
-def slowest_mbit(stage: Stage, node: str, to: IPv4Address) -> int:
-    """The wire rate of the slowest link on a way, in Mbit/s."""
+def slowest_mbit(stage: Stage, node: str, to: IPv4Address) -> float:
+    """What passes a way, in Mbit/s of wire: the least that a link on it carries, or a node sends or receives."""
     hops = path(stage.site, node, to).hops
-    return min(stage.site.sends_mbit(segment.cables[0].sender) for hop in hops for segment in hop.segments)
+    return min(leaves_mbit(stage.site, segment.cables[0].sender) for hop in hops for segment in hop.segments)
 
 
 def largest_packet(stage: Stage, node: str, to: IPv4Address, *, most: int) -> int:

@@ -70,9 +70,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Lone:
-    """A stream that ran alone: Mbit/s of TCP payload that the slowest link on its way lets through, and measured."""
+    """A stream that ran alone: Mbit/s of TCP payload that its way lets through, whose that bound is, and measured."""
 
     due_mbit: float
+    bound: str
     rate_mbit: float
     measured: Measured
 
@@ -116,6 +117,27 @@ def draw(
     raise Unsupported(f"{what}: {_DRAWS} draws of source ports were in vain (it sends by {channel.host.hash_policy})")
 
 
+def draw_onto(stage: Stage, channel: Channel, peers: Sequence[str], places: Sequence[int]) -> list[Stream]:
+    """One stream from a channel's host to each peer, by that member of the channel for each whose place is given.
+
+    Source ports come at random from the run's seed, until each falls there; Unsupported when none of many does.
+    """
+    streams: list[Stream] = []
+    drawn = iter(stage.random.sample(SOURCE_PORTS, _DRAWS))
+    for i, (peer, place) in enumerate(zip(peers, places, strict=True)):
+        address, wanted = stage.site.address(peer, channel.network), channel.members[place]
+        for port in drawn:
+            label = f"{channel.node}:t:{peer.lower()}"
+            stream = Stream(channel.node, peer, address, label, "t", port, DATA_PORT + 2 * i)
+            if expect(stage.site, [_planned(stage, channel, stream)]).member(label, channel.node) == wanted:
+                streams.append(stream)
+                break
+        else:
+            what = f"a stream from {channel.node} to {peer} does not leave by {wanted}"
+            raise Unsupported(f"{what}: {_DRAWS} source ports were in vain (it sends by {channel.host.hash_policy})")
+    return streams
+
+
 def one_port(
     stage: Stage, channel: Channel, peers: Sequence[str], port: int, direction: str, policy: str
 ) -> list[Stream]:
@@ -155,7 +177,8 @@ def one_stream(stage: Stage, sender: str, receiver: str, to: str = "", seconds: 
     (port,) = stage.random.sample(SOURCE_PORTS, 1)
     stream = Stream(sender, receiver, address, f"{sender}:t:{receiver.lower()}", "t", port, DATA_PORT)
     expected, (measured,) = together(stage, [stream], seconds)
-    return Lone(expected.rates[stream.label], measured.rate_mbit, measured)
+    bound = expected.bounding_node(stream.label) or ALONE_WHY
+    return Lone(expected.rates[stream.label], bound, measured.rate_mbit, measured)
 
 
 def coupled(stage: Stage, couples: Sequence[tuple[str, str]], to: str = "") -> list[Stream]:
@@ -209,8 +232,8 @@ def together(stage: Stage, streams: Sequence[Stream], seconds: float = SECONDS) 
 
 
 def near_rate(stage: Stage, what: str, lone: Lone) -> None:
-    """A lone stream beside the wire's own rate."""
-    stage.near(what, round(lone.due_mbit, 3), lone.rate_mbit, "Mbit/s", within=ALONE_TOLERANCE, why=ALONE_WHY)
+    """A lone stream beside the rate of its slowest wire, or of the node that is slower."""
+    stage.near(what, round(lone.due_mbit, 3), lone.rate_mbit, "Mbit/s", within=ALONE_TOLERANCE, why=lone.bound)
 
 
 def near_rates(stage: Stage, title: str, expected: Expected, rates: Mapping[str, float]) -> None:
@@ -382,7 +405,8 @@ def _table(title: str, outcome: Outcome) -> Table:
         seen = outcome.observed.get(label, "")
         ports = f"{m.source[1]} > {m.destination[1]}"
         off = f"{100 * (m.rate_mbit / rate - 1):+.2f} %"
-        rows.append([label, ports, outcome.computed[label], seen, f"{rate:.2f}", f"{m.rate_mbit:.2f}", off])
+        bound = outcome.expected.bounds[label]
+        rows.append([label, ports, outcome.computed[label], seen, f"{rate:.2f}", f"{m.rate_mbit:.2f}", off, bound])
     columns = [
         "stream",
         "ports",
@@ -391,5 +415,6 @@ def _table(title: str, outcome: Outcome) -> Table:
         "expected Mbit/s",
         "measured Mbit/s",
         "off by",
+        "gets no more of",
     ]
     return Table(f"{title}: every stream", columns, rows)
