@@ -26,6 +26,11 @@ def state() -> Path:
     return Path(override) if override else _home("XDG_STATE_HOME", ".local/state") / "causeway"
 
 
+def templates() -> Path:
+    """One folder a lab host that is at rest as a template, or comes up to be one."""
+    return state() / "templates"
+
+
 def runs() -> Path:
     """Results: one folder a run, and `latest`."""
     return Path(os.environ.get("CAUSEWAY_RUNS") or REPO / "runs")

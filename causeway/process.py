@@ -188,11 +188,10 @@ def become(argv: Sequence[str]) -> NoReturn:
     os.execvp(argv[0], list(argv))
 
 
-def spawn_daemon(argv: Sequence[str], *, log: IO[str], env: Mapping[str, str], detached: bool) -> int:
-    """Start a process that outlives the caller (detached) or goes on beside it; returns its pid."""
+def spawn_daemon(argv: Sequence[str], *, log: IO[str], env: Mapping[str, str], starter: int) -> int:
+    """Start a process that may outlive the caller, with `starter` as its standard input; returns its pid."""
     sys.stdout.flush()
     child = subprocess.Popen(
-        list(argv), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=dict(env),
-        start_new_session=detached,
+        list(argv), stdin=starter, stdout=log, stderr=log, env=dict(env), start_new_session=True
     )  # fmt: skip
     return child.pid

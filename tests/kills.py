@@ -3,9 +3,10 @@
     python -m tests.kills                  200 kills, of site `small`, seed 1; about 80 minutes
     python -m tests.kills --count 12 --seed 7
 
-A round is six kills: one of `up`, whose remains `down` clears; four of what people do in the lab that comes up next
-(`run`, `shell`, `exec`, `fault`), after each of which the lab is as it was; and one of `down`, or of the lab's launcher
-or kernel. Each round says what it killed, and when. Exit codes: 0 all is well, 1 it is not.
+A round is seven kills: one of `up`, whose remains `down` clears; one of `up` of the template that the next one leaves;
+four of what people do in the lab that comes up then (`run`, `shell`, `exec`, `fault`), after each of which the lab is
+as it was; and one of `down`, or of the lab's launcher or kernel. Each round says what it killed, and when. Exit codes:
+0 all is well, 1 it is not.
 """
 
 import argparse
@@ -32,6 +33,7 @@ IN_THE_LAB = (
     (("exec", NODE, "--", "sleep", "3"), 6.0),
     (("fault", "inject", "link_down", f"node={NODE}", "device=eth2"), 6.0),
 )
+UP_AGAIN = (("up", SITE, "--quiet"), 6.0)
 DOWN = (("down",), 6.0)
 #: How long a lab may take to end after what was killed, in seconds.
 PATIENCE_S = 15
@@ -67,6 +69,10 @@ class Victim:
         self._kill(*UP)
         self._nothing_is_left()
         self._must("up", SITE, "--quiet")
+        self._must("down")
+        self._kill(*UP_AGAIN)
+        self._must("down")
+        self._must("up", SITE, "--quiet")
         for words, within_s in IN_THE_LAB:
             self._kill(words, within_s)
             self._must("fault", "clear")
@@ -78,6 +84,7 @@ class Victim:
 
     def end(self) -> None:
         self._must("down")
+        self._must("templates", "--drop", "all")
 
     def _kill(self, words: tuple[str, ...], within_s: float) -> None:
         """Start it on a terminal; after a while kill it, alone or with all that it has started in its group."""
@@ -111,7 +118,9 @@ class Victim:
             raise Wrong(f"`{' '.join(words)}` ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
     def _nothing_is_left(self) -> None:
+        """But for a template, if one has come up, which `down` leaves alone."""
         self._must("down")
+        self._must("templates", "--drop", "all")
         deadline = time.monotonic() + PATIENCE_S
         while left := [*processes(self._state), *self._files()]:
             if time.monotonic() > deadline:

@@ -5,7 +5,19 @@ import sys
 import typer
 
 from causeway import errors
-from causeway.cli import checkpoints, complete, faults, labs, rehearsals, reports, runs, sites, sizes, sources
+from causeway.cli import (
+    checkpoints,
+    complete,
+    faults,
+    labs,
+    rehearsals,
+    reports,
+    runs,
+    sites,
+    sizes,
+    sources,
+    templates,
+)
 from causeway.cli.screen import err, tell
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
 
@@ -25,6 +37,7 @@ app.command()(labs.status)
 app.command()(checkpoints.checkpoint)
 app.command()(checkpoints.back)
 app.command()(checkpoints.checkpoints)
+app.command()(templates.templates)
 # what comes after NODE... -- is no option of ours
 app.command("exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})(labs.exec_)
 app.command()(runs.run)

@@ -11,6 +11,7 @@ from typer._completion_classes import completion_init
 from causeway.errors import BadInput, LabBroken
 from causeway.folders import REPO, sites
 from causeway.hosts import host
+from causeway.hosts import templates as kept
 from causeway.hosts.checkpoints import LIST
 from causeway.lab.faults.catalogue import FAULTS, Parameter
 from causeway.model.site import Site
@@ -86,6 +87,11 @@ def checkpoints(context: typer.Context, incomplete: str) -> list[str]:
     except (BadInput, LabBroken):
         return []
     return _begun(incomplete, (row["name"] for row in found))
+
+
+def templates(incomplete: str) -> list[str]:
+    """The sites of which there is a template."""
+    return _begun(incomplete, ["all", *kept.names()])
 
 
 def nodes_before_command(context: typer.Context, incomplete: str) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from causeway import folders
 from causeway.cli import complete, hints, inside
 from causeway.cli.command import (
     AsJson,
@@ -21,7 +22,8 @@ from causeway.cli.command import (
 from causeway.cli.screen import progress, tell
 from causeway.errors import BadInput
 from causeway.folders import DEFAULT_SITE, site_file
-from causeway.hosts import host, uml
+from causeway.hosts import asking, host, templates, uml
+from causeway.hosts.labs import refuse_a_second
 from causeway.hosts.native import NativeHost
 from causeway.lab.deploy import Deployment
 from causeway.model.load import load_site
@@ -52,11 +54,10 @@ def _bring_up(wanted: Deployment, *, quiet: bool) -> int:
     tell(f"lab host: {chosen}, because {why}" if wanted.clock != "real" else "lab host: native, as asked")
     if wanted.clock == "virtual":
         raise BadInput("an idle lab in virtual time runs ahead of you; use --clock paced, or `causeway run`")
-    shown = ["--quiet"] if quiet else []
     if chosen == "native":
-        rc = NativeHost(site.name).do(["up", *arguments(wanted), "--clock", wanted.clock, *shown])
+        rc = NativeHost(site.name).do(["up", *wanted.words(), "--clock", wanted.clock, *(["--quiet"] if quiet else [])])
     else:
-        rc = _bring_up_uml(site, wanted, shown)
+        rc = _bring_up_uml(site, wanted, quiet=quiet)
     if rc == 0:
         tell(f"up in {monotonic() - begun:.0f} s")
         for line in hints.after_up(site, wanted.topology):
@@ -64,31 +65,20 @@ def _bring_up(wanted: Deployment, *, quiet: bool) -> int:
     return rc
 
 
-def _bring_up_uml(site: Site, wanted: Deployment, shown: list[str]) -> int:
+def _bring_up_uml(site: Site, wanted: Deployment, *, quiet: bool) -> int:
     with progress() as say:
         host.ensure_images(say)
     host.warn_of_the_jail(tell)
-    uml.sweep()
-    about = {"lab": site.name, "clock": "paced", "counts": wanted.counts}
-    started = uml.start(site.name, about, len(site.nodes), seed=None, keep=True)
-    rc = None
-    try:
-        rc = started.do(["up", *arguments(host.hand_over(started, wanted)), "--clock", wanted.clock, *shown])
+    refuse_a_second(folders.state() / site.name)
+    template, rc = host.template(wanted, site, tell)
+    if rc:
         return rc
-    finally:
-        if rc != 0:
-            host.keep_console(started, tell)
-            started.end(graceful_s=0)
-
-
-def arguments(wanted: Deployment) -> list[str]:
-    """The words that say the same, but for the clock."""
-    words = [str(wanted.topology.absolute())]
-    for pool, number in (wanted.counts or {}).items():
-        words += ["--count", f"{pool}={number}"]
-    if wanted.overlay is not None:
-        words += ["--overlay", str(wanted.overlay.absolute())]
-    return words
+    with host.of_a_template(template, site.name, None, tell, stays=True) as lab:
+        if quiet:
+            lab.ask(asking.STAY)
+        elif rc := lab.do(["status"], begin=lambda: lab.ask(asking.STAY)):
+            lab.end(graceful_s=0)
+    return rc
 
 
 def down(
@@ -108,6 +98,11 @@ def _end(lab: str | None) -> int:
         if lab in (None, one.name):
             one.end(graceful_s=0)
             ended.append(one.name)
+    for one in templates.coming():
+        if lab in (None, one.about["lab"]):
+            one.end(graceful_s=0)
+            ended.append(one.name)
+    uml.sweep()
     tell(f"ended: {', '.join(ended) or 'nothing'} ({monotonic() - begun:.1f} s)")
     return 0
 

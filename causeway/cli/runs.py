@@ -11,11 +11,10 @@ import typer
 from causeway import folders
 from causeway.cli import complete, inside, tables
 from causeway.cli.command import AsJson, Clock, Count, Overlay, Topology, counts, pass_on
-from causeway.cli.labs import arguments
 from causeway.cli.screen import out, print_json, progress, tell
 from causeway.errors import BadInput
 from causeway.folders import DEFAULT_SITE, site_file, sites
-from causeway.hosts import host, uml
+from causeway.hosts import asking, host, uml
 from causeway.hosts.jail import Jail, own_programs
 from causeway.hosts.native import NativeHost
 from causeway.lab.deploy import Deployment
@@ -115,24 +114,21 @@ def _run_outside(names: list[str], words: list[str], own: Deployment, seed: int,
     chosen, why = host.choose(own.clock)
     words = [*words, "--started", datetime.now(UTC).isoformat(timespec="seconds")]
     if chosen == "native":
-        lab = _in(own) if wants_its_own else []
+        file, *options = own.words()
+        lab = ["--lab", file, *options, "--clock", own.clock] if wants_its_own else []
         return NativeHost(site.name).do(["run", *names, *words, *lab])
     if not wants_its_own and (present := lab_that_is_up()):
         return present.do(["run", *host.hand_over_scenarios(present, names), *words])
     with progress() as say:
         host.ensure_images(say)
-    uml.sweep()
     tell(f"lab host: {chosen} ({why}); clock: {own.clock}")
     host.warn_of_the_jail(tell)
-    with host.temporary(site, own.clock, seed, tell) as temporary:
-        # one job for all: between two, an idle virtual clock would run on for as long as the machine likes
-        names = host.hand_over_scenarios(temporary, names)
-        return temporary.do(["run", *names, *words, *_in(host.hand_over(temporary, own))])
-
-
-def _in(own: Deployment) -> list[str]:
-    file, *options = arguments(own)
-    return ["--lab", file, *options, "--clock", own.clock]
+    template, rc = host.template(own, site, tell)
+    if rc:
+        return rc
+    with host.of_a_template(template, host.of_a_run(site), seed, tell, stays=False) as own_lab:
+        names = host.hand_over_scenarios(own_lab, names)
+        return own_lab.do(["run", *names, *words], begin=lambda: own_lab.ask(asking.GO))
 
 
 def lab_that_is_up() -> uml.UmlHost | None:
@@ -171,8 +167,8 @@ def _bench_outside(sizes: list[Deployment], *, as_json: bool) -> int:
     for site, size in zip(sites, sizes, strict=True):
         tell(f"measuring {site.name} with {len(site.nodes)} nodes")
         begun = monotonic()
-        with host.temporary(site, "virtual", 1, tell) as temporary:
-            rc = temporary.do(["bench", *arguments(host.hand_over(temporary, size))])
+        with host.temporary(site, tell) as temporary:
+            rc = temporary.do(["bench", *host.hand_over(temporary, size).words()])
             if rc:
                 return rc
             rows.append(json.loads((temporary.share / "bench.json").read_text()) | {"counts": size.counts})

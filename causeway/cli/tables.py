@@ -47,6 +47,16 @@ def drift(found: Iterable[Drift]) -> Table:
     return table
 
 
+def templates(rows: Iterable[dict[str, Any]]) -> Table:
+    """The labs at rest of which others are made."""
+    table = _table("template", "clock", "came up", "last used", "labs of it", "memory, MiB")
+    for row in rows:
+        counts = "".join(f", {pool}={number}" for pool, number in (row["counts"] or {}).items())
+        words = (f"{row['site']}{counts}", row["clock"], row["made"], row["used"], row["labs"], row["memory_mib"])
+        table.add_row(*map(str, words))
+    return table
+
+
 def status(found: dict[str, Any]) -> list[Table]:
     """A lab as tables: nodes, links, channels, filesystems."""
     title = f"{found['lab']}: lab host {found['lab_host']}, clock {found['clock']}"

@@ -19,6 +19,9 @@ from causeway.hosts.mailbox import POLL_S, put
 SHARE = Path("/share")
 #: Of our kernel (images/kernel, the patch that clones it): which clone it is, and what has it rest.
 _CLONE = Path("/proc/uml_clone")
+_URANDOM = Path("/dev/urandom")
+#: ioctl(2) of random(4): draw from what was mixed in from now on, not only after minutes.
+_RNDRESEEDCRNG = 0x5207
 
 
 @dataclass
@@ -51,12 +54,16 @@ class Agent:
                     self._seen.add(name)
                     self._start(SHARE / "jobs" / name)
             if (SHARE / "rest").exists():
-                self._rest()
+                self._rest("rest")
             self._pump()
             for child in list(self._children):
                 self._look_after(child)
-            if not self._children and "poweroff" in os.listdir(SHARE):
-                return
+            if not self._children:
+                wanted = os.listdir(SHARE)
+                if "template" in wanted:
+                    self._rest("template")
+                elif "poweroff" in wanted:
+                    return
 
     def _start(self, folder: Path) -> None:
         request = json.loads((folder / "request").read_text())
@@ -75,14 +82,17 @@ class Agent:
             child.pipes += 1
         self._children.append(child)
 
-    def _rest(self) -> None:
+    def _rest(self, wanted: str) -> None:
         """Stop all of the lab host here, kernel and all, until the launcher has it go on; a clone of it begins anew."""
-        (SHARE / "rest").unlink()
+        (SHARE / wanted).unlink()
         before = _CLONE.read_text()
         with _CLONE.open("wb", buffering=0) as kernel:
             kernel.write(f"@{_word('rest')}".encode())
         if _CLONE.read_text() != before:
             self._abandon()
+        if "chance" in os.listdir(SHARE):
+            _draw_from((SHARE / "chance").read_bytes())
+            (SHARE / "chance").unlink()
 
     def _abandon(self) -> None:
         """Whoever has asked for these jobs is with the lab host that this one was cloned from."""
@@ -133,6 +143,13 @@ def _hang_up(child: Child) -> None:
         os.killpg(child.pid, signal.SIGHUP)
     os.kill(child.pid, signal.SIGKILL)
     child.rc = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+
+
+def _draw_from(chance: bytes) -> None:
+    """Have all random numbers to come, the kernel's own, too, depend on this as well."""
+    with _URANDOM.open("wb", buffering=0) as kernel:
+        kernel.write(chance)
+        fcntl.ioctl(kernel, _RNDRESEEDCRNG)
 
 
 def _word(name: str) -> str:

@@ -1,27 +1,46 @@
-"""How a launcher is asked: a socket in its folder, one line of JSON there, one back; or a serial line's descriptor."""
+"""How a launcher is asked: a socket in a lab's folder, one line of JSON there, one back, or a descriptor of a line."""
 
 import json
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from causeway.errors import BadInput, LabBroken
 
-#: What asks for a serial line; the others are the checkpoints' (see `checkpoints.Checkpoints.do`).
+#: What asks for a serial line; others are the checkpoints' (see `checkpoints.Checkpoints.do`).
 LINE = "line"
+#: Of a lab that comes up: from now on it is at rest, to make labs of. Of a template: one more lab, which whoever asked
+#: holds by this connection; what it is like; and its end. Of a lab that is new: that it goes on, until who asked is
+#: gone, or for good.
+KEEP, LAB, ABOUT, END, GO, STAY = "keep", "lab", "about", "end", "go", "stay"
 _ADDRESS = "launcher.sock"
 #: How long a launcher waits for a client's words, which are sent at once.
 _WORDS_S = 5
 
 
 def listen(folder: Path) -> socket.socket:
-    """The launcher's side; its folder is the current one, for a socket's path is at most 107 bytes long."""
+    """The launcher's side."""
     (folder / _ADDRESS).unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(_ADDRESS)
+    with _in(folder):
+        listener.bind(_ADDRESS)
     listener.listen()
     return listener
+
+
+@contextmanager
+def _in(folder: Path) -> Iterator[None]:
+    """In the folder, for a socket's path is at most 107 bytes long."""
+    here = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(folder)
+        yield
+    finally:
+        os.fchdir(here)
+        os.close(here)
 
 
 def hear(client: socket.socket) -> tuple[str, list[str]]:
@@ -40,31 +59,32 @@ def answer(client: socket.socket, said: dict[str, Any]) -> None:
 def connect(folder: Path, *words: str) -> socket.socket:
     """The client's side, which has asked for this. LabBroken where no launcher answers."""
     client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    here = os.open(".", os.O_RDONLY)
     try:
-        os.chdir(folder)
-        client.connect(_ADDRESS)
+        with _in(folder):
+            client.connect(_ADDRESS)
         client.sendall(json.dumps(words).encode() + b"\n")
     except OSError as error:
         client.close()
         raise LabBroken(f"the launcher of {folder.name} does not answer: {error}") from None
-    finally:
-        os.fchdir(here)
-        os.close(here)
     return client
 
 
 def ask(folder: Path, *words: str) -> Any:
     """Have a launcher do something, and wait for it. BadInput or LabBroken as the launcher has it."""
     with connect(folder, *words) as client:
-        line = _line(client)
+        return said(folder, client)
+
+
+def said(folder: Path, client: socket.socket) -> Any:
+    """What the launcher answers on a connection. BadInput or LabBroken as it has it."""
+    line = _line(client)
     if not line:
         raise LabBroken(f"the lab host ended; its console: {folder / 'console'}")
-    said = json.loads(line)
+    words = json.loads(line)
     for error in (BadInput, LabBroken):
-        if error.__name__ in said:
-            raise error(said[error.__name__])
-    return said["done"]
+        if error.__name__ in words:
+            raise error(words[error.__name__])
+    return words["done"]
 
 
 def _line(end: socket.socket) -> bytes:

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,12 +27,12 @@ class Checkpoint:
 class Checkpoints:
     """The guest that is the lab now, of which others tell by `now` and `pid`, and those at rest."""
 
-    def __init__(self, folder: Path, lab: Guest, terminals: list[str]) -> None:
+    def __init__(self, folder: Path, lab: Guest, terminals: list[str], numbers: Iterator[int]) -> None:
         self.lab = lab
         self._folder = folder
         self._terminals = terminals
         self._kept: dict[str, Checkpoint] = {}
-        self._last = int(lab.folder.name)
+        self._numbers = numbers  # of guests to come, the launcher's: several labs may be clones of one guest
         self._show()
 
     def do(self, what: str, words: list[str]) -> Any:
@@ -97,8 +97,7 @@ class Checkpoints:
         }
 
     def _clone(self, guest: Guest) -> Guest:
-        self._last += 1
-        return guest.clone(guest.folder.with_name(str(self._last)), self._terminals)
+        return guest.clone(guest.folder.with_name(str(next(self._numbers))), self._terminals)
 
     def _show(self) -> None:
         """Whose folder and process the lab's are now."""

@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,10 +66,21 @@ class Guest:
         if said != "resting":
             raise LabBroken("the lab's kernel has ended")
 
-    def clone(self, folder: Path, terminals: Iterable[str]) -> "Guest":
+    def is_at_rest(self) -> None:
+        """Wait until it is, as its agent was told beforehand (see `mailbox`: template). LabBroken where it is not."""
+        self.ear.settimeout(_REST_S)
+        try:
+            said = self._hear()
+        except TimeoutError:
+            raise LabBroken(f"the lab did not come to rest within {_REST_S} s") from None
+        if said != "resting":
+            raise LabBroken("the lab's kernel has ended")
+
+    def clone(self, folder: Path, terminals: Iterable[str], instead: Iterable[tuple[str, str]] = ()) -> "Guest":
         """One more guest, at rest as this one is; it opens the same serial lines, so only one of both may go on.
 
-        BadInput where there is no room, or something is under way that cannot be had twice; nothing is left then.
+        But for those that it has `instead` (path, other path). BadInput where there is no room, or something is under
+        way that cannot be had twice; nothing is left then.
         """
         make_folder(folder)
         ours, its = ear()
@@ -78,6 +90,7 @@ class Guest:
                 if place.name not in ("jobs", "docker.img"):
                     _copy(place, folder / "share" / place.name)
             pairs = [str(self.folder), str(folder), *(path for path in terminals for _ in range(2))]
+            pairs += [path for pair in instead for path in pair]
             self.ear.settimeout(None)
             socket.send_fds(self.ear, ["\n".join(("clone", *pairs)).encode()], [its.fileno()])
             made, _, words = self._hear().partition(" ")
@@ -90,6 +103,16 @@ class Guest:
         finally:
             its.close()
         return Guest(folder, int(words), ours)
+
+    def use_cpu(self, cpu: int) -> None:
+        """From now on it and its processes run there."""
+        left = [self.pid]
+        while left:
+            pid = left.pop()
+            with suppress(OSError):  # ended meanwhile
+                for thread in Path(f"/proc/{pid}/task").iterdir():
+                    os.sched_setaffinity(int(thread.name), {cpu})
+                    left += map(int, (thread / "children").read_text().split())
 
     def go_on(self) -> None:
         """The end of its rest."""

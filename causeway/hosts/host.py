@@ -11,7 +11,7 @@ from typing import Protocol
 
 from causeway import folders
 from causeway.errors import BadInput
-from causeway.hosts import artefacts, jail, made_of, native, needs, uml
+from causeway.hosts import artefacts, asking, jail, made_of, memory, native, needs, templates, uml
 from causeway.lab.deploy import Deployment
 from causeway.lab.lab import MADE_OF
 from causeway.model.site import Site
@@ -123,14 +123,57 @@ def keep_console(host: uml.UmlHost, tell: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def temporary(site: Site, clock: str, seed: int | None, tell: Callable[[str], None]) -> Iterator[uml.UmlHost]:
-    """A UML lab host for a site, which ends with this command, however that ends."""
-    name, about = f"{site.name}-run-{os.getpid():07}", {"lab": site.name, "clock": clock}
-    host = uml.start(name, about, len(site.nodes), seed=seed, keep=False)
-    try:
+def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[uml.UmlHost]:
+    """A UML lab host for a site in virtual time, on which nothing is up; it ends with the block, however that ends."""
+    folder, about = folders.state() / of_a_run(site), {"lab": site.name, "clock": "virtual"}
+    host = uml.start(folder, about, len(site.nodes), seed=1)
+    with _ends(host, tell, unless=lambda: False):
         yield host
+
+
+def of_a_run(site: Site) -> str:
+    """The name of a lab that is this command's."""
+    return f"{site.name}-run-{os.getpid():07}"
+
+
+def template(wanted: Deployment, site: Site, tell: Callable[[str], None]) -> tuple[uml.UmlHost, int]:
+    """The template of what is wanted, which comes up where there is none, and the exit code of that."""
+    uml.sweep()
+    if known := templates.find(templates.key(wanted)):
+        return known, 0
+    templates.make_room(memory.wish_mib(len(site.nodes)), tell)
+    new = templates.begin(wanted, site.name, len(site.nodes))
+    with _ends(new, tell, unless=(new.folder / asking.KEEP).exists):
+        (new.share / "template").touch()
+        rc = new.do(["up", *hand_over(new, wanted).words(), "--clock", wanted.clock, "--quiet"])
+        if rc == 0:
+            new.ask(asking.KEEP)
+        else:
+            keep_console(new, tell)
+    return new, rc
+
+
+@contextmanager
+def of_a_template(
+    known: uml.UmlHost, name: str, seed: int | None, tell: Callable[[str], None], *, stays: bool
+) -> Iterator[uml.UmlHost]:
+    """A lab of a template, at rest; where it does not stay it ends with the block, and in any case where that breaks.
+
+    What is drawn at random in it depends on the seed; without one, on nothing that repeats.
+    """
+    with templates.a_lab(known, name, tell) as lab, _ends(lab, tell, unless=lambda: stays):
+        templates.draw_from(lab, seed)
+        yield lab
+
+
+@contextmanager
+def _ends(host: uml.UmlHost, tell: Callable[[str], None], unless: Callable[[], bool]) -> Iterator[None]:
+    """It ends with the block; where that breaks, in any case, and its console is kept."""
+    try:
+        yield
     except BaseException:
         keep_console(host, tell)
+        host.end(graceful_s=0)
         raise
-    finally:
+    if not unless():
         host.end(graceful_s=0)

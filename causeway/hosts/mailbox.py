@@ -6,6 +6,8 @@
     jobs/ID/size      "ROWS COLUMNS" of the terminal, rewritten when it changes
     jobs/ID/rc        the exit code, when it has ended
     rest              made by the outside: be at rest, so that the lab can be cloned
+    template          made by the outside: be at rest as soon as no job is left
+    chance            bytes that the random numbers depend on from the end of the rest
     poweroff          made by the outside: end when no job is left
 
 Plain files, because reading and writing them (hostfs) takes no virtual time and wakes nobody: a device

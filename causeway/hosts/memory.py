@@ -97,7 +97,18 @@ def for_a_lab(nodes: int) -> int:
     found = room()
     if not found.enough:
         raise BadInput(f"a lab takes {_LEAST_MIB} MiB of memory at least: {found}; {found.remedy}")
-    return min(_ITS_OWN_MIB + _NODE_MIB * nodes, _MOST_MIB, found.lab_mib)
+    return min(wish_mib(nodes), found.lab_mib)
+
+
+def wish_mib(nodes: int) -> int:
+    """What a lab host for so many nodes gets where there is enough."""
+    return min(_ITS_OWN_MIB + _NODE_MIB * nodes, _MOST_MIB)
+
+
+def lacks_for(mib: int) -> str:
+    """Why a lab that may take so much cannot be had beside all that there is; nothing where it can."""
+    found = room()
+    return "" if found.lab_mib >= mib else f"a lab of it may take {mib} MiB of memory; {found}"
 
 
 def for_a_clone(taken_mib: int) -> None:

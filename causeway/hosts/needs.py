@@ -9,7 +9,7 @@ from pathlib import Path
 
 from causeway import folders
 from causeway.errors import LabBroken
-from causeway.hosts import artefacts, disk, jail, memory
+from causeway.hosts import artefacts, disk, jail, memory, templates
 from causeway.process import run
 
 _FILESYSTEMS = Path("/proc/filesystems")
@@ -71,6 +71,10 @@ def uml_needs() -> list[Need]:
         needs.append(Need(artefact.about, True, detail))
     room = memory.room()
     needs.append(Need("memory", room.enough, str(room), room.remedy))
+    rows = templates.rows()
+    taken = f"{sum(row['memory_mib'] for row in rows)} MiB of memory, for {', '.join(row['site'] for row in rows)}"
+    unused = f"{taken}; ended for a lab that needs it, or by `causeway templates --drop all`"
+    needs.append(Need("templates, labs at rest", True, unused if rows else "none"))
     lacking = disk.lacking()
     needs.append(Need("room on disk", not lacking, "; ".join(lacking) or "enough", "free some"))
     lacks = jail.lacks()

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,8 @@ from causeway.model.site import Site
 
 #: Nanoseconds since 1970 at which a seeded lab host's clock starts (2026-01-01), so that runs repeat.
 _SEEDED_START_NS = 1_767_225_600_000_000_000
+#: How long a launcher may take to see that a kernel has ended: it may be making a clone of another.
+_END_S = 60
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,16 @@ class UmlHost:
             pass
         return False
 
-    def do(self, argv: list[str]) -> int:
+    def do(self, argv: list[str], begin: Callable[[], object] = lambda: None) -> int:
         """Have the tool inside do a command, its output passed on as it comes; returns its exit code.
 
-        Ctrl-C goes to the command inside, which cleans up and ends; a second one gives up on it.
+        Ctrl-C goes to the command inside, which cleans up and ends; a second one gives up on it. `begin` is called
+        once it is asked for: where the lab is at rest until then, no time passes in it before the command.
         """
         job = mailbox.submit(self.share, argv)
         tail = mailbox.Tail(job)
         with _interrupts_go_to(job):
+            begin()
             while (rc := job.rc) is None:
                 tail.copy()
                 if not self._has(job):
@@ -120,41 +124,54 @@ class UmlHost:
             deadline = time.monotonic() + graceful_s
             while self.running() and time.monotonic() < deadline:
                 time.sleep(0.05)
-        for file in ("launcher", "pid"):
-            with suppress(FileNotFoundError, ValueError, ProcessLookupError):
-                if self.running():
-                    os.kill(int((self.folder / file).read_text()), signal.SIGKILL)
-        deadline = time.monotonic() + 10
-        while self.running() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        # the kernel first: its launcher may have other labs
+        for file in ("pid", "launcher"):
+            if self.running():
+                self._kill(file)
         shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):  # it is not there, or has others
+            folders.templates().rmdir()
+
+    def _kill(self, file: str) -> None:
+        """Kill what a file of its folder names, and wait for the end of all; a launcher may be busy with a clone."""
+        with suppress(FileNotFoundError, ValueError, ProcessLookupError):
+            os.kill(int((self.folder / file).read_text()), signal.SIGKILL)
+            deadline = time.monotonic() + _END_S
+            while self.running() and time.monotonic() < deadline:
+                time.sleep(0.02)
 
 
 def all_hosts() -> Iterator[UmlHost]:
-    """Every lab host of this user, running or left behind."""
-    if folders.state().is_dir():
-        for folder in sorted(folders.state().iterdir()):
-            if (folder / "about.json").exists() or (folder / "guests").exists():
-                yield UmlHost(folder)
+    """Every lab of this user, running or left behind."""
+    yield from _hosts(folders.state())
+
+
+def templates() -> Iterator[UmlHost]:
+    """Every template, whether it is at rest, comes up, or is left behind, or has ended before its labs."""
+    yield from _hosts(folders.templates())
+
+
+def _hosts(among: Path) -> Iterator[UmlHost]:
+    for folder in sorted(among.iterdir()) if among.is_dir() else ():
+        if (folder / "about.json").exists() or (folder / "guests").exists():
+            yield UmlHost(folder)
 
 
 def sweep() -> list[str]:
     """Remove what killed lab hosts left behind; returns their names."""
-    dead = [host for host in all_hosts() if not host.running()]
+    dead = [host for host in (*all_hosts(), *templates()) if not host.running()]
     for host in dead:
         host.end(graceful_s=0)
     return [host.name for host in dead]
 
 
-def start(name: str, about: dict[str, Any], nodes: int, *, seed: int | None, keep: bool) -> UmlHost:
-    """Make a lab host for so many nodes, which boots with its first job. With keep it outlives the caller.
+def start(folder: Path, about: dict[str, Any], nodes: int, *, seed: int | None) -> UmlHost:
+    """Make a lab host for so many nodes, which boots with its first job, and dies with this process until it is kept.
 
-    With a seed its random numbers and its date are the same every time. Raises LabBroken when one of
-    this name runs already, BadInput where memory or disk would not do; nothing has been made then.
+    With a seed its random numbers and its date are the same every time. BadInput where memory or disk would not do;
+    nothing has been made then.
     """
-    host = UmlHost(folders.state().resolve() / name)
-    if host.running():
-        raise LabBroken(f"{name} is up already; `causeway down {name}` ends it")
+    host = UmlHost(folder.resolve())
     memory_mib = memory.for_a_lab(nodes)
     disk.need_room()
     host.end(graceful_s=0)
@@ -165,16 +182,16 @@ def start(name: str, about: dict[str, Any], nodes: int, *, seed: int | None, kee
     process.run(["cp", "--sparse=always", "--reflink=auto", str(image / "docker.img"), str(host.share)]).must()
     mounts = {"SHARE_DIR": host.share, "IMAGE_DIR": image, "REPO_DIR": folders.REPO, "RUNS_DIR": folders.runs()}
     (host.share / "env").write_text("".join(f"{k}='{v}'\n" for k, v in mounts.items()))
-    (host.folder / "about.json").write_text(json.dumps(about))
+    (host.folder / "about.json").write_text(json.dumps(about | {"memory_mib": memory_mib}))
     wanted = _reach(host, image) | {"argv": _command_line(host, seed, memory_mib)}
     (host.folder / "kernel.json").write_text(json.dumps(wanted))
     (host.folder / "lock").touch()
     env = dict(os.environ) | {"PYTHONPATH": str(folders.REPO)}
     argv = [sys.executable, "-m", "causeway.hosts.launcher", str(host.folder)]
-    if not keep:
-        argv.append("--die-with-parent")
+    its, _ours = os.pipe()  # ours stays open for as long as this process lives
     with (host.folder / "console").open("w") as console:
-        pid = process.spawn_daemon(argv, log=console, env=env, detached=keep)
+        pid = process.spawn_daemon(argv, log=console, env=env, starter=its)
+    os.close(its)
     (host.folder / "launcher").write_text(f"{pid}\n")
     deadline = time.monotonic() + 10
     while not host.running():

@@ -71,6 +71,15 @@ class Deployment:
     overlay: Path | None
     clock: str
 
+    def words(self) -> list[str]:
+        """The words of a command that say the same, but for the clock."""
+        words = [str(self.topology.absolute())]
+        for pool, number in (self.counts or {}).items():
+            words += ["--count", f"{pool}={number}"]
+        if self.overlay is not None:
+            words += ["--overlay", str(self.overlay.absolute())]
+        return words
+
 
 def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
     """Deploy a site and wait until every node is up and every channel negotiated.

@@ -101,6 +101,7 @@ def play(folder: Path, site: str, scenarios: Sequence[str], *plays: str) -> Play
     files = [str(PLAYS / f"{name}.py") for name in plays]
     words = ["--lab", site, "--clock", "virtual", "--seed", "1", "--json"]
     done = tool("run", *scenarios, *files, *words, timeout_s=5400)
+    assert tool("templates", "--drop", "all").returncode == 0  # others need its memory more
     assert done.stdout, done.stderr
     return Played(tool, json.loads(done.stdout))
 
@@ -143,11 +144,13 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tool]:
     assert done.returncode == 0, done.stderr
     yield tool
     assert tool("down").returncode == 0
+    assert tool("templates", "--drop", "all").returncode == 0
 
 
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
-    """A tool without a lab; what it leaves up is ended."""
+    """A tool without a lab, or a template of any; what it leaves up, or at rest, is ended."""
     own = Tool(tmp_path)
     yield own
     own("down")
+    own("templates", "--drop", "all")

@@ -58,6 +58,9 @@ def test_sigkill_of_the_tool_and_then_down_leaves_nothing(tool: Tool, words: tup
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
     assert tool("down").returncode == 0
+    came_up = sign == "single_stream: One"
+    assert [row["site"] for row in tool.json("templates", "--json")] == ["small"] * came_up
+    assert tool("templates", "--drop", "all").returncode == 0
     nothing_is_left(tool)
     assert mounts_and_loops() == before
 
@@ -100,6 +103,7 @@ def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool) -> None:
         _apart(lab, other)
     finally:  # the lab is other tests', too, who ask for the one that is up
         assert other("down", "small").returncode == 0
+        assert other("templates", "--drop", "small").returncode == 0
     assert {n["state"] for n in lab.json("status", "--json")["nodes"]} == {"up"}
     assert "small" not in str(leftovers(lab))
 

@@ -58,7 +58,8 @@ def test_root_on_a_node_reaches_nothing_of_the_machine(lab: Tool, node: str, sec
     assert tries(lab, node, "/", "etc/passwd") == []
     assert tries(lab, node, Path.home()) == []
     assert tries(lab, node, secret.parent, "secret") == []
-    assert tries(lab, node, state, "kernel.json") == []  # who starts and ends it is out of its hands
+    assert tries(lab, node, state, "about.json") == []  # who starts and ends it is out of its hands
+    assert tries(lab, node, (state / "now").resolve().parents[1], "kernel.json") == []
     assert tries(lab, node, cache(), f"{next(cache().glob('base-*/node.tar')).relative_to(cache())}") == []
     assert tries(lab, node, "/proc", f"{os.getpid()}/environ") == ["listed"]  # the numbers of processes, no more
     # to read, for the tool inside is these files; what else is in the checkout is no more than names
@@ -115,11 +116,12 @@ def test_so_are_a_checkpoint_and_the_lab_that_went_back_to_it(lab: Tool, secret:
     assert lab("back", "jailed").returncode == 0
     launcher = int((state / "launcher").read_text())
     kernels = [int(pid) for pid in Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()]
-    assert len(kernels) == 2 and before not in kernels
+    assert len(kernels) == 3 and before not in kernels  # the template is one, too
     for kernel in kernels:
         are_in_the_jail(kernel)
     assert tries(lab, "nsd01", secret.parent, "secret") == []
-    assert tries(lab, "nsd01", state, "kernel.json") == []
+    assert tries(lab, "nsd01", state, "about.json") == []
+    assert tries(lab, "nsd01", (state / "now").resolve().parents[1], "kernel.json") == []
     assert lab("checkpoints", "--drop", "jailed").returncode == 0
 
 

@@ -25,6 +25,7 @@ OTHER_MEANING = {
     "causeway/lab/status.py": {"b"},
     "causeway/render/drawing/svg.py": {"g"},
     "causeway/lab/probes/fio.py": {"m"},
+    "causeway/hosts/labs.py": {"lock"},
     "causeway/hosts/launcher.py": {"lock"},
     "causeway/hosts/uml.py": {"lock"},
     "scenarios/ntp_server_unrouted.py": {"federation"},  # in the name of a start script

@@ -68,6 +68,39 @@ def test_who_gets_a_terminal_gets_it_from_whoever_was_left_on_it(
     os.close(slave)
 
 
+def test_a_lab_that_is_to_be_a_template_rests_when_its_last_job_has_ended_and_draws_from_what_it_wakes_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Kernel:
+        """What /proc/uml_clone is."""
+
+        def read_text(self) -> str:
+            return "0\n"
+
+        @contextmanager
+        def open(self, _mode: str, buffering: int) -> Iterator["Kernel"]:
+            assert buffering == 0
+            yield self
+
+        def write(self, _: bytes) -> None:
+            assert job.rc == 1
+            (tmp_path / "chance").write_bytes(b"seed 7")
+            (tmp_path / "poweroff").touch()
+
+    asked: list[int] = []
+    random = tmp_path / "urandom"
+    monkeypatch.setattr(agent, "SHARE", tmp_path)
+    monkeypatch.setattr(agent, "_CLONE", Kernel())
+    monkeypatch.setattr(agent, "_word", {"rest": "7"}.__getitem__)
+    monkeypatch.setattr(agent, "_URANDOM", random)
+    monkeypatch.setattr(agent.fcntl, "ioctl", lambda _, number: asked.append(number))
+    (tmp_path / "template").touch()
+    job = submit(tmp_path, ["up"])
+    agent.Agent(do).serve()
+    assert (random.read_bytes(), asked) == (b"seed 7", [0x5207])
+    assert not (tmp_path / "template").exists() and not (tmp_path / "chance").exists()
+
+
 @pytest.mark.parametrize("cloned", [False, True])
 def test_it_has_the_kernel_rest_and_in_a_clone_begins_anew(
     cloned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,5 +1,6 @@
 """A lab's moments that are kept: what a launcher does for them, with kernels that say what ours says."""
 
+import itertools
 import os
 import signal
 import socket
@@ -87,7 +88,7 @@ def kept(kernel: Kernel, tmp_path: Path) -> Iterator[Checkpoints]:
     (first / "share/overlay/nsd01").mkdir(parents=True)
     ours, its = ear()
     kernel.watch(its, first)
-    made = Checkpoints(tmp_path, Guest(first, process(), ours), ["/dev/pts/7"])
+    made = Checkpoints(tmp_path, Guest(first, process(), ours), ["/dev/pts/7"], itertools.count(2))
     yield made
     made.end()
     assert not list((tmp_path / "guests").iterdir())
@@ -196,9 +197,7 @@ def test_a_lab_that_comes_to_no_rest_is_told_and_asked_no_more(kept: Checkpoints
 def test_who_asks_a_launcher_gets_its_answer_or_its_error(error: type[Exception], tmp_path: Path) -> None:
     heard: list[tuple[str, list[str]]] = []
     here = Path.cwd()
-    os.chdir(tmp_path)
     listener = asking.listen(tmp_path)
-    os.chdir(here)
 
     def launcher() -> None:
         for said in ({"done": [1]}, {error.__name__: "why"}, None):

@@ -2,6 +2,8 @@
 
 import json
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,6 @@ from causeway import folders
 from causeway.cli import hints, inside, runs
 from causeway.cli.app import app, main
 from causeway.cli.command import counts
-from causeway.cli.labs import arguments
 from causeway.folders import DEFAULT_SITE, site_file, sites
 from causeway.hosts import host, native
 from causeway.lab.deploy import Deployment
@@ -216,11 +217,17 @@ class Inside(Up):
 
     shares: Path
 
-    def __init__(self, name: str, *_: object, **__: object) -> None:
-        super().__init__(name)
+    def __init__(self, folder: Path, *_: object, **__: object) -> None:
+        super().__init__(folder.name)
         self.folder = self.share = Path(tempfile.mkdtemp(dir=self.shares))
+        self.asked: list[str] = []
 
-    def do(self, argv: list[str]) -> int:
+    def ask(self, *words: str) -> None:
+        self.asked += words
+        (self.folder / words[0]).touch()
+
+    def do(self, argv: list[str], begin: Callable[[], object] = lambda: None) -> int:
+        begin()
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("CAUSEWAY_LAB_HOST", "uml")
             return main(
@@ -238,6 +245,16 @@ def got(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
     monkeypatch.setattr(Inside, "shares", tmp_path, raising=False)
     monkeypatch.setattr(host, "ensure_images", lambda _: None)
     monkeypatch.setattr(host.uml, "start", Inside)
+
+    @contextmanager
+    def a_lab(template: Inside, name: str, _: object) -> Iterator[Inside]:
+        assert template.asked == ["keep"] and (template.share / "template").exists()
+        lab = Inside(Path(name))
+        yield lab
+        assert lab.asked == ["stay" if name == "jubl" else "go"]
+
+    monkeypatch.setattr(host.templates, "a_lab", a_lab)
+    monkeypatch.setattr(host.templates, "make_room", lambda *_: None)
     monkeypatch.setattr(host, "keep_console", lambda *_: None)
     monkeypatch.setattr(inside, "up", lambda wanted, _, quiet: noted.append((wanted, quiet)))
     monkeypatch.setattr(
@@ -273,8 +290,9 @@ def test_a_run_is_understood_in_the_lab_host(got: list[Any], tmp_path: Path) -> 
     assert (
         main(["run", str(own), "io", "--lab", "jubl", "--count", "9", "--seed", "5", "--json", "--shard", "2/3"]) == 1
     )
-    ((names, seed, wanted, part, as_json),) = got
+    (wanted, quiet), (names, seed, nothing, part, as_json) = got
     assert ([Path(name).name for name in names], seed, part, as_json) == (["mine.py", "io"], 5, (2, 3), True)
+    assert quiet and nothing is None  # the lab is up when the run begins
     assert (wanted.counts, wanted.clock) == ({"io": 9}, "virtual")
 
 
@@ -348,7 +366,7 @@ def test_a_number_alone_is_for_the_only_pool_with_a_count(tmp_path: Path) -> Non
 
 def test_counts_reach_the_lab_host_as_words_that_mean_the_same() -> None:
     wanted = Deployment(site_file(DEFAULT_SITE), {"io": 3}, None, "paced")
-    words = arguments(wanted)
+    words = wanted.words()
     assert words == [str(site_file(DEFAULT_SITE)), "--count", "io=3"]
     assert counts(Path(words[0]), [words[2]]) == wanted.counts
 

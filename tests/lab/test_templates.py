@@ -1,0 +1,101 @@
+"""Labs that have come up once and stay at rest: what is made of them, what that takes, and that nothing is left."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from conftest import PLAYS, Tool
+from test_accidents import leftovers
+
+from causeway.wait import until
+
+#: What is another one in each run, or tells of the machine: not what was measured in the lab.
+OF_THE_MACHINE = {"id", "started", "wall_s", "fell_behind_s", "made_of"}
+
+
+def timed(tool: Tool, *words: str) -> float:
+    """How long a command takes, which must succeed."""
+    begun = time.monotonic()
+    done = tool(*words)
+    assert done.returncode == 0, done.stderr
+    took_s = time.monotonic() - begun
+    print(f"{' '.join(words)}: {took_s:.1f} s")
+    return took_s
+
+
+def templates(tool: Tool) -> list[dict[str, Any]]:
+    return list(tool.json("templates", "--json"))
+
+
+def test_a_lab_that_was_up_once_is_up_again_in_seconds_and_as_new(tool: Tool) -> None:
+    first_s = timed(tool, "up", "small", "--quiet")
+    (kept,) = templates(tool)
+    assert (kept["site"], kept["clock"], kept["labs"]) == ("small", "paced", 1)
+    assert kept["memory_mib"] > 100
+    assert f"{kept['memory_mib']} MiB of memory, for small" in " ".join(tool("doctor", "--json").stdout.split())
+    before = tool.json("status", "--json")
+    tool.on("quay1", "sh", "-c", "echo spoilt >/root/word; ip link set bond0 down")
+    timed(tool, "down")
+    again_s = timed(tool, "up", "small", "--quiet")
+    assert again_s < first_s
+    assert tool.json("status", "--json") == before
+    assert tool("exec", "quay1", "--", "test", "-e", "/root/word").returncode == 1
+    assert tool("checkpoint", "one").returncode == 0
+    tool.on("quay1", "sh", "-c", "echo spoilt >/root/word")
+    assert tool("back", "one").returncode == 0
+    assert tool("exec", "quay1", "--", "test", "-e", "/root/word").returncode == 1
+    # what is dropped takes no lab along
+    assert tool("templates", "--drop", "large").returncode == 2
+    assert tool("templates", "--drop", "small").returncode == 0
+    assert templates(tool) == []
+    assert tool.json("status", "--json") == before
+    assert tool("down").returncode == 0
+    assert leftovers(tool) == []
+
+
+def test_a_killed_launcher_takes_the_template_and_its_labs_along_and_down_clears_the_rest(tool: Tool) -> None:
+    assert tool("up", "small", "--quiet").returncode == 0
+    os.kill(int((tool.folder / "state/small/launcher").read_text()), signal.SIGKILL)
+    until("no kernel runs", lambda: " ".join(one for one in leftovers(tool) if "linux" in one), deadline_s=10)
+    assert templates(tool) == []
+    assert tool("down").returncode == 0
+    assert leftovers(tool) == []
+
+
+def measured(what: Any, at: str = "") -> dict[str, Any]:
+    """Every number and word of a run's report, by where it is."""
+    if isinstance(what, dict):
+        parts = ((str(key), part) for key, part in what.items() if key not in OF_THE_MACHINE)
+    elif isinstance(what, list):
+        parts = ((str(number), part) for number, part in enumerate(what))
+    else:
+        return {at: what}
+    return {place: value for key, part in parts for place, value in measured(part, f"{at}/{key}").items()}
+
+
+def played(tool: Tool, seed: int, *more: str) -> dict[str, Any]:
+    begun = time.monotonic()
+    run = tool.json("run", *more, "--lab", "small", "--seed", str(seed), "--json")
+    print(f"run with seed {seed}: {time.monotonic() - begun:.1f} s")
+    assert {scenario["verdict"] for scenario in run["scenarios"]} == {"pass"}
+    return measured(run)
+
+
+def test_two_runs_of_one_template_are_equal_with_one_seed_and_drawn_anew_with_another(
+    tool: Tool, tmp_path: Path
+) -> None:
+    names = ["single_stream", str(PLAYS / "as_drawn.py")]
+    first, again, other = played(tool, 5, *names), played(tool, 5, *names), played(tool, 6, *names)
+    assert again == first
+    assert {place for place in first if first[place] != other.get(place)} > {"/seed"}
+    (kept,) = templates(tool)
+    assert (kept["clock"], kept["labs"]) == ("virtual", 0)
+    # an overlay makes another one
+    (tmp_path / "overlay/quay1/etc").mkdir(parents=True)
+    (tmp_path / "overlay/quay1/etc/motd").write_text("mine\n")
+    played(tool, 5, "single_stream", "--overlay", str(tmp_path / "overlay"))
+    assert [row["site"] for row in templates(tool)] == ["small", "small"]
+    assert tool("down").returncode == 0
+    assert len(templates(tool)) == 2
