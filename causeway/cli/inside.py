@@ -17,8 +17,11 @@ from causeway.lab.faults import catalogue, ledger
 from causeway.lab.lab import LABS, Lab
 from causeway.lab.probes.drift import drift
 from causeway.lab.status import status
+from causeway.play.rehearsal import Wanted
+from causeway.play.rehearsal import play as play_change
 from causeway.process import become, run_all
 from causeway.report import console as report
+from causeway.report.rehearsal import as_data
 from causeway.report.result import to_json
 from causeway.scenario.playbill import about
 from causeway.scenario.run import play_all
@@ -174,6 +177,29 @@ def run(
     if as_json:
         print_json(to_json(played))
     report.show(played, err if as_json else out)
+    return played.exit_code
+
+
+def rehearse(
+    own: Deployment, wanted: Wanted, seed: int, started: datetime, say: Callable[[str], None], *, as_json: bool
+) -> int:
+    """Play a change on the lab that a UML lab host has for it, elsewhere on one that is brought up and ended.
+
+    Returns the exit code that the verdict has.
+    """
+    lab = Lab.find() if clock.is_uml() else up(own, say, quiet=True)
+    try:
+        with lab.playing():
+            played, folder = play_change(lab, wanted, seed, started, say)
+    finally:
+        if not clock.is_uml():
+            deploy.down(lab)
+    if as_json:
+        print_json(as_data(played))
+    else:
+        for part in tables.rehearsal(played):
+            out.print(part)
+    tell(f"report: runs/{folder.name}/rehearsal.html")
     return played.exit_code
 
 

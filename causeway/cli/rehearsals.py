@@ -1,16 +1,22 @@
 """The command that rehearses a change."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from causeway.cli import tables
-from causeway.cli.command import AsJson, Count, counts
-from causeway.cli.screen import out, print_json
+from causeway.cli import inside, tables
+from causeway.cli.command import AsJson, Clock, Count, counts, pass_on
+from causeway.cli.screen import out, print_json, progress, tell
 from causeway.errors import BadInput
 from causeway.folders import site_file
-from causeway.rehearse.change import read_change
+from causeway.hosts import asking, host
+from causeway.hosts.native import NativeHost
+from causeway.lab.deploy import Deployment
+from causeway.play.rehearsal import Wanted
+from causeway.rehearse.change import Change, read_change, read_commands
+from causeway.rehearse.parts import parts, parts_back
 from causeway.rehearse.predict import predict
 
 
@@ -21,20 +27,67 @@ def rehearse(
         typer.Option(help="another version of the site's file, a patch of it, a folder of native files, or commands"),
     ],
     predicted: Annotated[bool, typer.Option("--predict", help="compute what it moves; start no lab")] = False,
+    back: Annotated[
+        Path | None, typer.Option(help="commands that are the way back (default: what undoes the change, part by part)")
+    ] = None,
+    one_by_one: Annotated[
+        bool, typer.Option("--one-by-one", help="say after each part how its nodes are set then")
+    ] = False,
+    clock: Clock = None,
+    seed: Annotated[int, typer.Option(help="fixes the ports that are drawn")] = 1,
     count: Count = None,
     as_json: AsJson = False,
+    started: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Say what a change would move: who reaches whom, by what, how fast, and what would be missing.
 
-    Exit codes: 0 no regression, 1 a regression, 2 bad input.
+    With --predict by computation alone. Else it is played, too, in a lab of its own (in virtual time): measured before,
+    made, watched meanwhile, measured after, and taken back; writes runs/ID/ (rehearsal.json and .html, junit.xml).
+    Exit codes: 0 no regression, 1 a regression, 2 bad input, 3 lab broken.
     """
-    if not predicted:
-        raise BadInput("say --predict; how a change is played in a lab, docs/rehearsing.md says")
-    file = site_file(site)
-    found = predict(read_change(file, counts(file, count), change), str(change))
-    if as_json:
-        print_json(found.as_data())
-    else:
-        for part in tables.prediction(found):
-            out.print(part)
-    raise typer.Exit(found.exit_code)
+    own = Deployment(site_file(site), None, None, clock or "virtual")
+    own = Deployment(own.topology, counts(own.topology, count), None, own.clock)
+    read = read_change(own.topology, own.counts, change)
+    if predicted:
+        if back is not None or one_by_one:
+            raise BadInput("--predict plays nothing; leave out --back and --one-by-one")
+        found = predict(read, str(change))
+        if as_json:
+            print_json(found.as_data())
+        else:
+            for part in tables.prediction(found):
+                out.print(part)
+        raise typer.Exit(found.exit_code)
+    made = parts(read)
+    way_back = None if back is None else parts_back(read_commands(read.before, back))
+    words = ["--seed", str(seed), *(["--one-by-one"] if one_by_one else []), *(["--json"] if as_json else [])]
+    pass_on(lambda: _play_outside(own, read, change, back, words, seed))
+    when = datetime.fromisoformat(started) if started else datetime.now(UTC)
+    wanted = Wanted(read, change.name, predict(read, change.name), made, way_back, one_by_one)
+    with progress() as say:
+        raise typer.Exit(inside.rehearse(own, wanted, seed, when, say, as_json=as_json))
+
+
+def _play_outside(own: Deployment, read: Change, change: Path, back: Path | None, words: list[str], seed: int) -> int:
+    chosen, why = host.choose(own.clock)
+    words = [*words, "--started", datetime.now(UTC).isoformat(timespec="seconds"), "--clock", own.clock]
+    with progress() as say:
+        if chosen == "native":
+            return NativeHost(read.before.name).do(_words(own, change, back, words))
+        host.ensure_images(say)
+    tell(f"lab host: {chosen} ({why}); clock: {own.clock}")
+    host.warn_of_the_jail(tell)
+    template, rc = host.template(own, read.before, tell)
+    if rc:
+        return rc
+    with host.of_a_template(template, host.of_a_run(read.before), seed, tell, stays=False) as lab:
+        there = host.hand_over(lab, own)
+        theirs = host.hand_over_change(lab, change)
+        theirs_back = None if back is None else host.hand_over_change(lab, back)
+        return lab.do(_words(there, theirs, theirs_back, words), begin=lambda: lab.ask(asking.GO))
+
+
+def _words(own: Deployment, change: Path, back: Path | None, words: list[str]) -> list[str]:
+    file, *options = own.words()
+    way_back = [] if back is None else ["--back", str(back)]
+    return ["rehearse", file, "--change", str(change), *way_back, *options, *words]

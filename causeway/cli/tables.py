@@ -11,6 +11,7 @@ from causeway.lab.probes.drift import Drift
 from causeway.plan.choices import Choice
 from causeway.plan.sizing import Size
 from causeway.rehearse.answer import TURNS, Move, Prediction
+from causeway.report.rehearsal import Rehearsal
 from causeway.scenario.playbill import Billing
 
 
@@ -123,6 +124,21 @@ def prediction(found: Prediction) -> list[Table | Text]:
     said = f"{found.verdict}: {count} worse, {sum(m.turn == 'better' for m in found.moves)} better"
     parts.append(Text(f"{said}, {len(found.rates)} patterns of streams computed"))
     return parts
+
+
+def rehearsal(found: Rehearsal) -> list[Table | Text]:
+    """What a change moved when it was played, the worst first, beside what was predicted; the verdict."""
+    title = f"{found.site}: {found.change}, played"
+    moves = _table("", "what", "before", "predicted", "played", "pairs or nodes", title=title)
+    answers = [answer for name in found.asked for answer in found.of(name)]
+    for answer in sorted(answers, key=lambda answer: TURNS.index(answer.turn)):
+        whom = f"{answer.count}: {answer.whom}" if answer.pairs else ""
+        cells = answer.what, answer.before, answer.predicted, answer.played, whom
+        moves.add_row(Text(answer.turn, _TURNS[answer.turn]), *map(Text, cells))
+    parts: list[Table | Text] = [moves] if answers else []
+    parts += [Text(f"not predicted: {what}") for what in found.not_predicted]
+    took = f"{found.wall_s:.0f} s of wall time, {found.virtual_s:.0f} s on the lab's clock"
+    return [*parts, Text(f"{found.summary}; {took}")]
 
 
 _TURNS = {"worse": "bold red", "better": "green", "other": ""}

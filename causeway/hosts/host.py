@@ -105,6 +105,19 @@ def hand_over(host: uml.UmlHost, wanted: Deployment) -> Deployment:
     return replace(wanted, topology=Path("/share/topology.yaml"))
 
 
+def hand_over_change(host: LabHost, change: Path) -> Path:
+    """Copy a change, a file or a folder, to where the lab host sees it; returns its path there."""
+    if not isinstance(host, uml.UmlHost):
+        return change
+    there = host.share / "changes"
+    there.mkdir(exist_ok=True)
+    if change.is_dir():
+        shutil.copytree(change, there / change.name, symlinks=True)
+    else:
+        shutil.copy(change, there)
+    return Path("/share/changes", change.name)
+
+
 def hand_over_scenarios(host: LabHost, names: list[str]) -> list[str]:
     """Copy the user's own scenario files to where the lab host sees them; returns their names there."""
     if not isinstance(host, uml.UmlHost):

@@ -54,7 +54,10 @@ Play = Callable[[Reach, Random], tuple[float, Counter[str]]]
 
 @dataclass(frozen=True)
 class Pattern:
-    """`count` streams or nodes at the same time, between some who must be able to talk; the same after a change."""
+    """`count` streams or nodes at the same time, between some who must be able to talk; the same after a change.
+
+    `through` is the channel's end that streams are about, and their other ends; they go `out` by it, or come in.
+    """
 
     count: int
     what: str
@@ -62,6 +65,8 @@ class Pattern:
     play: Play
     draws: int = DRAWS
     unit: str = "Mbit/s"
+    through: tuple[ChannelEnd, Sequence[str]] | None = None
+    out: bool = True
 
     @property
     def name(self) -> str:
@@ -93,7 +98,8 @@ def patterns(reach: Reach) -> Iterator[Pattern]:
             between = [(end.node, peer) for peer in dict.fromkeys(partners)]
             for word, out in (("from", True), ("to", False)):
                 what = f"streams {word} {end.node} by {end.name}"
-                yield Pattern(len(partners), what, between, _streams(end, partners, out=out))
+                play = _streams(end, partners, out=out)
+                yield Pattern(len(partners), what, between, play, through=(end, partners), out=out)
     yield from _files(site)
     for network in dict.fromkeys(node.switch for node in site.nodes.values() if node.forwarding == "static"):
         ring = [
@@ -136,7 +142,7 @@ def _streams(end: ChannelEnd, peers: Sequence[str], *, out: bool) -> Play:
             here, there = (own, port), (_known(site, peer), _SERVICE + number)
             ends = (end.node, here, there) if out else (peer, there, here)
             streams.append(StreamEnds(f"{number} {peer}", *ends))
-        expected = expect(site, streams, _choices(site, streams, dice), ways=reach.ways)
+        expected = expect(site, streams, _choices(reach, streams, dice), ways=reach.ways)
         cables = (cable for taken in expected.cables.values() for cable in taken)
         own_ends = (cable.sender if out else cable.receiver for cable in cables)
         members = Counter(port.device for port in own_ends if port.node == end.node)
@@ -145,10 +151,17 @@ def _streams(end: ChannelEnd, peers: Sequence[str], *, out: bool) -> Play:
     return play
 
 
-def _choices(site: Site, streams: Sequence[StreamEnds], dice: Random) -> dict[tuple[str, str], str]:
+def _choices(reach: Reach, streams: Sequence[StreamEnds], dice: Random) -> dict[tuple[str, str], str]:
     """The members that switches take which hash with a key of their own: each as likely as the other."""
-    ends = [end for _, end, _ in site.channel_ends() if end.hash_policy == "balance-tcp"]
-    return {(stream.label, end.node): dice.choice(end.members) for end in ends for stream in streams}
+    if not any(end.hash_policy == "balance-tcp" for _, end, _ in reach.site.channel_ends()):
+        return {}
+    found: dict[tuple[str, str], str] = {}
+    for stream in streams:
+        for hop in reach.ways.path(stream.sender, stream.destination[0]).hops:
+            for segment in hop.segments:
+                if (end := segment.decided_by) is not None and end.hash_policy == "balance-tcp":
+                    found[stream.label, end.node] = dice.choice(end.members)
+    return found
 
 
 def _files(site: Site) -> Iterator[Pattern]:
@@ -186,7 +199,7 @@ def _work(filesystem: str, clients: Sequence[str], direction: Direction) -> Play
                 stream = StreamEnds(f"{client} {servers[which]}", *ends)
                 shares.setdefault(client, []).append(Share(stream, due.part))
         streams = [share.ends for own in shares.values() for share in own]
-        return sum(each_mb(site, shares, _choices(site, streams, dice), reach.ways).values()), Counter()
+        return sum(each_mb(site, shares, _choices(reach, streams, dice), reach.ways).values()), Counter()
 
     return play
 

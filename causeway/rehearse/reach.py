@@ -134,6 +134,27 @@ class Reach:
         needs = frozenset(" - ".join(sorted(thing.split(" - "))) for thing in things)
         return Talk("yes", "", passes[0], passes[1], mtu, round(rate, 3), bound, needs)
 
+    def routers(self, one: str, other: Port) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The nodes that pass packets of two on, there and back, as far as they get; switches do it unseen."""
+        target = self.site.nodes[other.node].interfaces[other.device].address
+        there = self._way(one, target)
+        if there.state != "yes":
+            return (), ()
+        back = self._way(other.node, self._source(one, target)[0])
+        ways = (tuple(hop.receiver.node for hop in way.hops[:-1]) for way in (there, back))
+        return next(ways), next(ways)
+
+    def by_member(self, one: str, other: Port) -> bool:
+        """Whether members of a channel between two take packets of other sizes: then what gets through is luck."""
+        target = self.site.nodes[other.node].interfaces[other.device].address
+        there = self._way(one, target)
+        if there.state != "yes":
+            return False
+        back = self._way(other.node, self._source(one, target)[0])
+        segments = [segment for way in (there, back) for hop in way.hops for segment in hop.segments]
+        sizes = ({min(map(self.site.mtu, (c.sender, c.receiver))) for c in segment.cables} for segment in segments)
+        return any(len(mtus) > 1 for mtus in sizes)
+
     def _way(self, node: str, target: IPv4Address) -> _Way:
         key = node, target
         if key not in self._known:

@@ -14,7 +14,7 @@ def render(run: Run) -> str:
     """The run as one test suite, with a test case for each scenario. Times are wall seconds."""
     suite = ET.Element(
         "testsuite",
-        name=_clean(f"causeway.{run.lab}"),
+        name=clean(f"causeway.{run.lab}"),
         tests=str(len(run.scenarios)),
         failures=str(run.count("fail")),
         errors=str(run.count("broken")),
@@ -31,15 +31,15 @@ def _add_case(suite: ET.Element, run: Run, scenario: ScenarioResult) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
-        classname=_clean(f"causeway.{run.lab}"),
-        name=_clean(scenario.name),
+        classname=clean(f"causeway.{run.lab}"),
+        name=clean(scenario.name),
         time=f"{scenario.wall_s:.3f}",
     )
     if scenario.verdict in _ELEMENTS:
-        outcome = ET.SubElement(case, _ELEMENTS[scenario.verdict], message=_clean(scenario.why))
-        outcome.text = _clean("\n".join(failure(comparison) for comparison in scenario.failed_comparisons))
+        outcome = ET.SubElement(case, _ELEMENTS[scenario.verdict], message=clean(scenario.why))
+        outcome.text = clean("\n".join(failure(comparison) for comparison in scenario.failed_comparisons))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """The text with each character that XML cannot hold (a terminal's escape codes) replaced."""
     return _NOT_XML.sub("\ufffd", text)

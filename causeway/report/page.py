@@ -16,11 +16,11 @@ def render(run: Run, beside: Mapping[str, Beside], drawing: str = "") -> dict[st
 
     `beside` has, by scenario, what another clock made of it; `drawing` is an element of HTML that shows the site.
     """
-    environment = _environment()
-    overview = environment.get_template("overview.html.j2")
+    templates = environment()
+    overview = templates.get_template("overview.html.j2")
     words = {"counts": wording.counts(run), "summary": wording.summary(run)}
     found = {"report.html": overview.render(run=run, **words, beside=beside, drawing=Markup(drawing))}
-    template = environment.get_template("scenario.html.j2")
+    template = templates.get_template("scenario.html.j2")
     for scenario in run.scenarios:
         found[_page_name(scenario)] = template.render(run=run, scenario=scenario, other=beside.get(scenario.name))
     return found
@@ -30,15 +30,16 @@ def _page_name(scenario: ScenarioResult) -> str:
     return f"scenarios/{scenario.name}.html"
 
 
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """The templates, and the words in which they say values."""
+    made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
+    made.filters.update(
         number=wording.number,
         seconds=wording.seconds,
         deviation=wording.deviation,
@@ -49,7 +50,7 @@ def _environment() -> Environment:
         page_name=_page_name,
         percent=_percent,
     )
-    return environment
+    return made
 
 
 def _percent(value: float | None, capacity: float) -> str:

@@ -19,6 +19,7 @@ FLOORS = (
     {"rehearse", "collect"},
     {"lab"},
     {"scenario"},
+    {"play"},
     {"hosts"},
     {"cli"},
     {"docs", "__main__"},

@@ -31,7 +31,7 @@ def matrix(lab: Lab, nodes: Sequence[str]) -> dict[tuple[str, str], bool]:
     for start in range(0, len(nodes), _AT_ONCE):
         selector = selectors.DefaultSelector()
         for one in nodes[start : start + _AT_ONCE]:
-            with _network_of(lab.board(one)):
+            with network_of(lab.board(one)):
                 for other in nodes:
                     if one != other and (line := _connecting(addresses[one], addresses[other])):
                         selector.register(line, selectors.EVENT_WRITE, (one, other))
@@ -43,7 +43,7 @@ def matrix(lab: Lab, nodes: Sequence[str]) -> dict[tuple[str, str], bool]:
 def opened(lab: Lab, one: str, tries: Mapping[str, tuple[tuple[IPv4Address, int], IPv4Address]]) -> list[str]:
     """Which of a node's tries get a connection to sshd: by label, from an address and port of its own to an address."""
     selector = selectors.DefaultSelector()
-    with _network_of(lab.board(one)):
+    with network_of(lab.board(one)):
         for label, ((source, port), target) in tries.items():
             if line := _connecting(str(source), str(target), port):
                 selector.register(line, selectors.EVENT_WRITE, label)
@@ -93,9 +93,9 @@ def _says_more(line: socket.socket) -> bool:
 
 
 @contextmanager
-def _network_of(pid: int) -> Iterator[None]:
+def network_of(pid: int) -> Iterator[None]:
     """Sockets that are made meanwhile belong to the network of a process, and stay there."""
-    own, theirs = (os.open(f"/proc/{which}/ns/net", os.O_RDONLY) for which in ("self", pid))
+    own, theirs = (os.open(f"/proc/{which}/ns/net", os.O_RDONLY) for which in ("thread-self", pid))
     try:
         _set_network(theirs)
         yield

@@ -1,0 +1,359 @@
+"""Play a change in a lab that is up as the site is today: measure, change, measure, go back, measure."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from time import monotonic, sleep
+
+from causeway.errors import LabBroken
+from causeway.lab import clock, filesystems
+from causeway.lab.changes import files as file_steps
+from causeway.lab.changes.change import Step as LabStep
+from causeway.lab.lab import MADE_OF, RUNS, Lab
+from causeway.lab.probes.channels import read_channel
+from causeway.lab.probes.pairs import Pair, Seen, seen
+from causeway.lab.probes.switching import deal_buckets
+from causeway.lab.probes.watch import Watch, Watched
+from causeway.play import judge, native, streams
+from causeway.play.judge import Step
+from causeway.play.native import Native
+from causeway.play.streams import Played
+from causeway.process import transcript
+from causeway.rehearse.alike import alike
+from causeway.rehearse.answer import Prediction
+from causeway.rehearse.change import Change
+from causeway.rehearse.parts import Command, Part, Put
+from causeway.rehearse.rates import Pattern, moved
+from causeway.rehearse.reach import Reach
+from causeway.render.drawing import svg
+from causeway.report import files, rehearsal
+from causeway.report.rehearsal import Answer, Done, Rehearsal
+
+#: Of more nodes two stand for all that are alike.
+_MOST_NODES = 40
+#: Patterns of streams that are played, those that move first: each takes seconds, before and after.
+_MOST_PATTERNS = 2
+#: How long all that was lost may take to come back, and how long nothing must be lost before anybody looks.
+_SETTLE_S, _QUIET_S = 60.0, 2.0
+#: The same between two parts: a bond that comes up takes three seconds.
+_SOON_S, _SOON_QUIET_S = 10.0, 1.5
+#: And members that come back after the first one has (LACP).
+_AGREE_S = 30.0
+#: A command of an administrator's that does not end.
+_PATIENCE_S = 300.0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is rehearsed: a change in its parts, what is predicted for it, the user's own way back if there is one."""
+
+    change: Change
+    name: str
+    prediction: Prediction
+    parts: Sequence[Part]
+    back: Sequence[Part] | None
+    one_by_one: bool
+
+
+@dataclass
+class _Made:
+    """A part that is made: how its nodes were set before, and what gives them their files back."""
+
+    part: Part
+    before: Mapping[str, Native]
+    old_files: list[LabStep] = field(default_factory=list)
+
+
+def play(lab: Lab, wanted: Wanted, seed: int, started: datetime, say: Callable[[str], None]) -> tuple[Rehearsal, Path]:
+    """Rehearse, and write the report. LabBroken where the lab does not even do what the site promises today."""
+    folder = files.new_folder(RUNS, f"{started:%Y%m%d-%H%M%S}-{clock.name()}-{seed}")
+    transcript.to(folder / "transcript.txt")
+    watch = clock.Watch()
+    try:
+        played = _Rehearsal(lab, wanted, seed, say)
+        played.play()
+    finally:
+        transcript.to(None)
+    result = Rehearsal(
+        id=folder.name,
+        site=lab.site.name,
+        change=wanted.name,
+        clock=clock.name(),
+        seed=seed,
+        started=started.isoformat(timespec="seconds"),
+        wall_s=watch.wall_s,
+        virtual_s=watch.virtual_s,
+        answers=played.answers,
+        parts=played.done,
+        not_predicted=list(wanted.change.unpredicted),
+        asked=list(played.asked),
+        made_of=json.loads(MADE_OF.read_text()) if MADE_OF.exists() else {},
+    )
+    rehearsal.write(result, folder, svg.inline(wanted.change.after))
+    return result, folder
+
+
+class _Rehearsal:
+    """One that is on its way."""
+
+    def __init__(self, lab: Lab, wanted: Wanted, seed: int, say: Callable[[str], None]) -> None:
+        self.lab, self.wanted, self.seed, self.say = lab, wanted, seed, say
+        self.after_lab = Lab(wanted.change.after, lab.folder)
+        self.was, self.due = Reach(wanted.change.before), Reach(wanted.change.after)
+        self.nodes = chosen(wanted.change)
+        self.answers: list[Answer] = []
+        self.done: list[Done] = []
+        self.asked = [
+            name
+            for name in rehearsal.QUESTIONS
+            if (name != "files" or lab.site.topology.filesystems) and (name != "during" or len(wanted.parts) > 1)
+        ]
+        self._streamed_at: dict[str, float] = {}
+
+    def play(self) -> None:
+        touched = {node for part in self.wanted.parts for node in part.nodes}
+        asked = [name for name in lab_nodes(self.lab) if name in touched or name in self.nodes]
+        with self._part("before: who reaches whom, what streams get, how nodes are set") as said:
+            before, mounted = self._reach(self.lab, self.was), self._mounted()
+            self._sound(before)
+            self.answers += judge.unlike(before, self.was, "before")
+            set_before = native.read(self.lab, asked)
+            patterns = self._patterns()
+            rates_before = {p.name: self._stream(self.lab, p) for p in patterns}
+            said.append(_summary(before))
+        steps, made, watched = self._change(before)
+        with self._part("afterwards") as said:
+            after, mounted_after = self._reach(self.after_lab, self.due), self._mounted()
+            rates_after = {p.name: self._stream(self.after_lab, p) for p in patterns}
+            said.append(_summary(after))
+        self.answers += judge.between(before, steps, after)
+        self.answers += judge.meanwhile(watched, after, "during the change")
+        self.answers += judge.reach(self.wanted.change.after, before, after, self.due)
+        self.answers += judge.mounts(mounted, mounted_after)
+        self.answers += judge.rates(self.wanted.prediction.rates, rates_before, rates_after)
+        self.answers += judge.computed(self.wanted.prediction, rates_before)
+        for step in steps:
+            if step.predicted is not None:
+                self.answers += judge.unlike(step.seen, step.predicted, f"after {step.title}")
+        self.answers += judge.unlike(after, self.due, "afterwards")
+        self._back(made, before, after, set_before, mounted)
+
+    # before
+
+    def _reach(self, lab: Lab, reach: Reach) -> dict[Pair, Seen]:
+        return seen(lab, judge.addresses(reach, self.nodes))
+
+    def _sound(self, before: Mapping[Pair, Seen]) -> None:
+        """The lab is what the site is today, or there is nothing to change."""
+        wrong = [
+            f"{one} > {port}: {is_.state}"
+            for (one, port), is_ in before.items()
+            if self.was.talks[one, port].works and is_.state != "yes"
+        ]
+        if wrong:
+            raise LabBroken(f"before anything is changed, {'; '.join(wrong[:5])}, and the site says yes ({len(wrong)})")
+
+    def _mounted(self) -> dict[str, list[str]]:
+        return {name: filesystems.mounted_on(self.lab, name) for name in self.lab.site.topology.filesystems}
+
+    def _patterns(self) -> list[Pattern]:
+        sites = self.wanted.change.before, self.wanted.change.after
+        found = [
+            (not moved(was, now), pattern)
+            for pattern, was, now in self.wanted.prediction.rates
+            if was.values and now.values and all(streams.playable(site, pattern) for site in sites)
+        ]
+        return [pattern for _, pattern in sorted(found, key=lambda each: each[0])][:_MOST_PATTERNS]
+
+    def _stream(self, lab: Lab, pattern: Pattern) -> Played:
+        self.say(f"streams: {pattern.name}")
+        rested = self._streamed_at.get(pattern.name, monotonic() - streams.REST_S) + streams.REST_S
+        sleep(max(0.0, rested - monotonic()))  # the same ports as before
+        try:
+            return streams.play(lab, pattern, self.seed)
+        finally:
+            self._streamed_at[pattern.name] = monotonic()
+
+    def _agree(self, lab: Lab) -> None:
+        """Wait for the channels' ends to agree, those that do, and have switches deal frames out to all members."""
+        ends = [end for channel in lab.site.channels for end in channel.ends]
+        begun = monotonic()
+        while not all(read_channel(lab, end).negotiated for end in ends) and monotonic() - begun < _AGREE_S:
+            sleep(1.0)
+        whole = [c for c in lab.site.channels if all(read_channel(lab, end).negotiated for end in c.ends)]
+        deal_buckets(Lab(replace(lab.site, channels=tuple(whole)), lab.folder))
+
+    # the change
+
+    def _change(self, before: Mapping[Pair, Seen]) -> tuple[list[Step], list[_Made], Watched]:
+        steps: list[Step] = []
+        made: list[_Made] = []
+        watch = self._watch(before)
+        with watch.watching():
+            for number, part in enumerate(self.wanted.parts, 1):
+                with self._part(part.title, [str(act) for act in part.acts]) as said:
+                    made.append(_Made(part, native.read(self.lab, part.nodes)))
+                    self._make(made[-1], said)
+                    if number < len(self.wanted.parts):
+                        _settle(watch, _SOON_QUIET_S, _SOON_S)
+                        steps.append(self._look(part))
+                        said.append(_summary(steps[-1].seen))
+                    if self.wanted.one_by_one:
+                        now = native.read(self.lab, part.nodes)
+                        said += [
+                            f"{n}: {what}: {a} > {b}" for n, what, a, b in native.differences(made[-1].before, now)
+                        ]
+            with self._part("until nothing more is lost") as said:
+                said.append(_settle(watch))
+                self._agree(self.after_lab)
+        assert watch.result is not None
+        return steps, made, watch.result
+
+    def _watch(self, before: Mapping[Pair, Seen]) -> Watch:
+        pairs = judge.addresses(self.was, self.nodes)
+        targets = {pair: address for pair, address in pairs.items() if pair in before and before[pair].state == "yes"}
+        written = {
+            (node, name): self.lab.file(node, f"{filesystem.mount_point}/.rehearsal-{node}")
+            for name, filesystem in self.lab.site.topology.filesystems.items()
+            for node in filesystems.mounted_on(self.lab, name)[:_MOST_NODES]
+        }
+        return Watch(self.lab, targets, written)
+
+    def _look(self, part: Part) -> Step:
+        """Who reaches whom after a part, by the addresses that there are then."""
+        predicted = None if part.after is None else Reach(part.after)
+        lab = self.lab if part.after is None else Lab(part.after, self.lab.folder)
+        return Step(part.title, self._reach(lab, predicted or self.was), predicted)
+
+    def _make(self, made: _Made, said: list[str]) -> None:
+        for act in made.part.acts:
+            if isinstance(act, Put):
+                made.old_files.append(file_steps.put_back(self.lab, act.node, act.path))
+                file_steps.write(act.node, act.path, act.text).take(self.lab)
+            else:
+                said += self._type(act, "during the change")
+
+    def _type(self, command: Command, when: str) -> Iterator[str]:
+        """Type a command; one that fails is told, and an administrator goes on with the next one."""
+        result = self.lab.on(command.node, "sh", "-c", command.line, timeout_s=_PATIENCE_S)
+        if result.rc == 0:
+            return
+        why = " ".join((result.stderr or result.stdout).split()) or f"it ended with {result.rc}"
+        due = next((text.partition(" fails: ")[2] for text in self.wanted.change.fails if f" {command} " in text), "")
+        question = "commands" if when == "during the change" else "back"
+        self.answers.append(
+            Answer(question, "worse", str(command), "", due and f"fails: {due}", why, {command.node: []})
+        )
+        yield f"{command.node}: {why}"
+
+    # and back
+
+    def _back(
+        self,
+        made: Sequence[_Made],
+        before: Mapping[Pair, Seen],
+        after: Mapping[Pair, Seen],
+        set_before: Mapping[str, Native],
+        mounted: Mapping[str, list[str]],
+    ) -> None:
+        watch = self._watch({pair: is_ for pair, is_ in before.items() if pair in after and after[pair].state == "yes"})
+        with watch.watching():
+            if self.wanted.back is not None:
+                for part in self.wanted.back:
+                    with self._part(f"back, {part.title}", [str(act) for act in part.acts]) as said:
+                        for act in part.acts:
+                            assert isinstance(act, Command)
+                            said += self._type(act, "on the way back")
+            else:
+                for one in reversed(made):
+                    self._undo(one)
+            with self._part("until nothing more is lost, and how all is then") as said:
+                said.append(_settle(watch))
+                self._agree(self.lab)
+                then = self._reach(self.lab, self.was)
+                said.append(_summary(then))
+        assert watch.result is not None
+        self.answers += judge.meanwhile(watch.result, then, "on the way back")
+        left = [*judge.reach(self.wanted.change.before, before, then, self.was)]
+        left += judge.mounts(mounted, self._mounted())
+        self.answers += [replace(answer, question="back", turn="worse", predicted="") for answer in left]
+        now = native.read(self.lab, set_before)
+        for node, what, was, is_ in native.differences(set_before, now):
+            self.answers.append(Answer("back", "worse", f"{node}: {what}", was, "", is_, {node: []}))
+
+    def _undo(self, made: _Made) -> None:
+        """Take a part back: of commands what brings back what they moved, of files the old ones, and reloads."""
+        if not made.old_files:
+            for node in reversed(made.part.nodes):
+                now = native.read(self.lab, [node])[node]
+                lines = native.commands_back(self.lab.site, node, made.before[node], now)
+                with self._part(f"back, {made.part.title}", [f"{node}# {line}" for line in lines]) as said:
+                    for line in lines:
+                        said += self._type(Command(node, line), "on the way back")
+            return
+        first, then = undoing(made.part)
+        typed = [*map(str, first), *(f"{s.node}: the old {s.argv[-1]}" for s in made.old_files), *map(str, then)]
+        with self._part(f"back, {made.part.title}", typed) as said:
+            for command in first:
+                said += self._type(command, "on the way back")
+            for step in made.old_files:
+                step.take(self.lab)
+            for command in then:
+                said += self._type(command, "on the way back")
+
+    @contextmanager
+    def _part(self, title: str, typed: Sequence[str] = ()) -> Iterator[list[str]]:
+        """What is told of a part is put into the list that this gives."""
+        self.say(title)
+        watch, said = clock.Watch(), list[str]()
+        yield said
+        self.done.append(Done(title, round(watch.virtual_s, 3), list(typed), "; ".join(filter(None, said))))
+
+
+def undoing(part: Part) -> tuple[list[Command], list[Command]]:
+    """Of a part with files, the commands before and after the old ones are put back: what came up goes down first."""
+    commands = [act for act in part.acts if isinstance(act, Command)]
+    ups = [c for c in commands if c.line.startswith("ifup ")]
+    downs = [c for c in commands if c.line.startswith("ifdown ")]
+    others = [c for c in commands if c not in ups and c not in downs]
+    first = [Command(c.node, c.line.replace("ifup", "ifdown", 1)) for c in reversed(ups)]
+    return first, [*(Command(c.node, c.line.replace("ifdown", "ifup", 1)) for c in reversed(downs)), *others]
+
+
+def lab_nodes(lab: Lab) -> list[str]:
+    """The nodes of a lab that are up."""
+    return [name for name in lab.site.nodes if lab.site.comes_up(name)]
+
+
+def chosen(change: Change) -> list[str]:
+    """The nodes whose pairs are measured: all with an address that are up, or of many two of all that are alike."""
+    sites = change.before, change.after
+    own = [n for n, node in change.before.nodes.items() if node.interfaces and change.before.comes_up(n)]
+    own = [name for name in own if name in change.after.nodes]
+    if len(own) <= _MOST_NODES:
+        return own
+    group = [{name: place for place, names in enumerate(alike(site)) for name in names} for site in sites]
+    found: dict[tuple[int | None, ...], list[str]] = {}
+    for name in own:
+        found.setdefault(tuple(of.get(name) for of in group), []).append(name)
+    return [name for names in found.values() for name in names[:2]]
+
+
+def _settle(watch: Watch, quiet_s: float = _QUIET_S, most_s: float = _SETTLE_S) -> str:
+    """Wait until nothing is lost for a while, or for so long that it is lost for good."""
+    begun = monotonic()
+    quiet_since = begun
+    while monotonic() - quiet_since < quiet_s and monotonic() - begun < most_s:
+        sleep(0.1)
+        if watch.quiet():
+            quiet_since = monotonic()
+    return f"lost for good: {watch.quiet()}" if watch.quiet() else ""
+
+
+def _summary(found: Mapping[Pair, Seen]) -> str:
+    states = [is_.state for is_ in found.values()]
+    said = f"{states.count('yes')} of {len(states)} pairs can talk"
+    return said + (f", of {states.count('stalls')} large packets are lost" if "stalls" in states else "")

@@ -1,0 +1,92 @@
+"""A prediction's patterns of streams, played once with drawn ports beside what is computed for these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from causeway.lab.lab import Lab
+from causeway.lab.probes import nuttcp
+from causeway.lab.probes.counters import difference, sent_bytes
+from causeway.lab.probes.nuttcp import Measured, Stream
+from causeway.model.site import Site
+from causeway.model.topology import ChannelEnd
+from causeway.plan.fairshare import counted_bytes
+from causeway.plan.streams import StreamEnds, expect
+from causeway.rehearse.rates import Pattern
+from causeway.scenario.words.streams import DATA_PORT, RATE_TOLERANCE, SOURCE_PORTS
+
+#: Of these one is for TCP to find its share.
+SECONDS = 6.0
+#: A port rests for so long after use (TIME_WAIT: 60 s, by a timer that may be an eighth late), in seconds.
+REST_S = 70.0
+
+
+@dataclass(frozen=True)
+class Played:
+    """A pattern's streams: Mbit/s in all, computed and measured; each member's part of the bytes, in per cent."""
+
+    due_mbit: float
+    mbit: float
+    due_parts: Mapping[str, float]
+    parts: Mapping[str, float]
+
+    @property
+    def as_computed(self) -> bool:
+        """Whether the rate is within 1 %, and every member's part within one per cent of all."""
+        near = abs(self.mbit - self.due_mbit) <= RATE_TOLERANCE * self.due_mbit
+        return near and all(
+            abs(self.parts[member] - due) <= 100 * RATE_TOLERANCE for member, due in self.due_parts.items()
+        )
+
+
+def playable(site: Site, pattern: Pattern) -> bool:
+    """Whether its streams can be started, and what they get computed: not where a switch's hash is its own secret."""
+    if pattern.through is None:
+        return False
+    end, peers = pattern.through
+    names = {end.node, *peers}
+    secret = any(end.hash_policy == "balance-tcp" for _, end, _ in site.channel_ends())
+    return not secret and all(site.comes_up(name) for name in names) and not names & set(site.diskless())
+
+
+def play(lab: Lab, pattern: Pattern, seed: int) -> Played:
+    """Start its streams, with the same ports for one seed, and measure them. LabBroken where one does not run."""
+    assert pattern.through is not None
+    end, peers = pattern.through
+    end, other = next((a, b) for _, a, b in lab.site.channel_ends() if (a.node, a.name) == (end.node, end.name))
+    sending = end if pattern.out else other
+    streams = _drawn(lab.site, end, peers, Random(f"{seed} {pattern.name}"), out=pattern.out)
+    before = sent_bytes(lab, sending.node, sending.members)
+    receivers = list(dict.fromkeys(stream.server for stream in streams))
+    with nuttcp.servers(lab, receivers), nuttcp.running(lab, streams, SECONDS) as running:
+        measured = running.results()
+    sent = difference(before, sent_bytes(lab, sending.node, sending.members))
+    return beside(lab.site, sending, measured, sent)
+
+
+def beside(site: Site, sending: ChannelEnd, measured: Sequence[Measured], sent: Mapping[str, int]) -> Played:
+    """What streams did beside what is computed for the ports that they had."""
+    ends = [StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured]
+    expected = expect(site, ends)
+    due = dict.fromkeys(sending.members, 0.0)
+    for m in measured:
+        payload = round(m.megabytes * 2**20)
+        label = m.stream.label
+        due[expected.member(label, sending.node)] += counted_bytes(payload, expected.mtus[label])
+    return Played(sum(expected.rates.values()), sum(m.rate_mbit for m in measured), _per_cent(due), _per_cent(sent))
+
+
+def _per_cent(of: Mapping[str, float]) -> dict[str, float]:
+    whole = sum(of.values()) or 1.0
+    return {name: 100 * value / whole for name, value in of.items()}
+
+
+def _drawn(site: Site, end: ChannelEnd, peers: Sequence[str], dice: Random, *, out: bool) -> list[Stream]:
+    own = site.nodes[end.node].interfaces[end.name].address
+    found = []
+    for i, (peer, port) in enumerate(zip(peers, dice.sample(SOURCE_PORTS, len(peers)), strict=True)):
+        sender, receiver = (end.node, peer) if out else (peer, end.node)
+        address = site.known_by(peer).address if out else own
+        label = f"{i}-{sender}-{receiver}".lower()
+        found.append(Stream(sender, receiver, address, label, "t", port, DATA_PORT + 2 * i))
+    return found
