@@ -141,6 +141,7 @@ def containerlab(lab: Lab, verb: str, progress: Callable[[str], None]) -> None:
             progress(f"creating {match.group(1)}")
 
     env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
+    env["CLAB_LABDIR_BASE"] = str(lab.folder)  # its own files, which it else leaves where the user is
     rc = follow(argv, on_line, log=lab.folder / "containerlab.log", env=env)
     if rc != 0:
         errors = [line for line in said if "level=error" in line or line.startswith("Error")]

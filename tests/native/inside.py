@@ -21,7 +21,7 @@ LOOKS = (
     ("ip", "netns"),
     ("findmnt", "--list", "--noheadings", "--output", "TARGET"),
     ("losetup", "--list", "--noheadings"),
-    ("sh", "-c", "ls -A /tmp /run/causeway /var/lib/causeway /root/.local/state/causeway 2>/dev/null"),
+    ("sh", "-c", "ls -A . /tmp /run/causeway /var/lib/causeway /root/.local/state/causeway 2>/dev/null"),
 )
 
 
