@@ -8,11 +8,11 @@ from conftest import Played, Tool, unlike
 from tests.sites.played import AS_DRAWN
 
 
-def test_small_is_small_again_and_comes_up_as_it_says(on_small: Played, tmp_path: Path) -> None:
+def test_small_is_small_again_and_comes_up_as_it_says(on_small: Played, tool: Tool, tmp_path: Path) -> None:
     on_small.passed("collected")
     assert unlike(on_small.tool, "small", tmp_path / "mine") == []
     words = ["--lab", str(tmp_path / "mine" / "site.yaml"), "--clock", "virtual", "--seed", "1", "--json"]
-    (scenario,) = json.loads(Tool(tmp_path)("run", str(AS_DRAWN), *words).stdout)["scenarios"]
+    (scenario,) = json.loads(tool("run", str(AS_DRAWN), *words).stdout)["scenarios"]
     assert scenario["verdict"] == "pass", scenario["why"]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 from conftest import PLAYS, REPO, Played, Tool
@@ -38,8 +37,7 @@ def test_the_page_of_trust_says_what_was_measured(on_jubl: Played) -> None:
         assert float(measured) == pytest.approx(float(wrote), rel=0.2, abs=1), case
 
 
-def test_a_site_of_three_clusters_and_two_layouts_is_as_computed(tmp_path: Path) -> None:
-    tool = Tool(tmp_path)
+def test_a_site_of_three_clusters_and_two_layouts_is_as_computed(tool: Tool) -> None:
     words = ("--clock", "virtual", "--lab", str(REPO / "tests/sites/filesystems.yaml"), "--json")
     done = tool("run", str(PLAYS / "layouts.py"), *words, timeout_s=1800)
     assert done.stdout, done.stderr

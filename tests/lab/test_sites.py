@@ -31,10 +31,9 @@ def played(tool: Tool, site: str, *scenarios: str) -> Any:
 
 
 @pytest.mark.parametrize("place", range(DRAWN_DAILY))
-def test_on_a_site_of_the_day_nothing_fails_or_breaks(tmp_path: Path, place: int) -> None:
+def test_on_a_site_of_the_day_nothing_fails_or_breaks(tool: Tool, tmp_path: Path, place: int) -> None:
     site = f"drawn-{seeds(DRAWN_DAILY)[place]}"
     print(f"{site}; again: {again(site)}")
-    tool = Tool(tmp_path)
     plays = (str(AS_DRAWN), str(COLLECTED))
     found = wrong(played(tool, site, *plays, *(name for name in shipped() if name not in UNPROVEN)), site)
     assert not found, "\n".join([*found, f"again: {again(site)}"])
@@ -48,7 +47,7 @@ def test_small_plays_what_it_can_and_says_what_it_lacks(on_small: Played) -> Non
 
 
 @pytest.mark.parametrize("site", ["renamed", "slower"])
-def test_jubl_under_other_names_and_with_other_numbers_plays_as_jubl(tmp_path: Path, site: str) -> None:
-    run = played(Tool(tmp_path), site, str(AS_DRAWN), *OF_ALL_KINDS)
+def test_jubl_under_other_names_and_with_other_numbers_plays_as_jubl(tool: Tool, site: str) -> None:
+    run = played(tool, site, str(AS_DRAWN), *OF_ALL_KINDS)
     verdicts = {scenario["name"]: scenario["verdict"] for scenario in run["scenarios"]}
     assert verdicts == dict.fromkeys(["as_drawn", *OF_ALL_KINDS], "pass"), "\n".join(wrong(run, site))
