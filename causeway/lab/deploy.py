@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -182,3 +183,6 @@ def down(lab: Lab) -> None:
             pools.power_off(lab)
             containerlab(lab, "destroy", lambda _: None)
     shutil.rmtree(lab.folder, ignore_errors=True)
+    with suppress(OSError):  # others' labs are there
+        LABS.rmdir()
+        LABS.parent.rmdir()
