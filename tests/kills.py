@@ -3,10 +3,10 @@
     python -m tests.kills                  200 kills, of site `small`, seed 1; about 80 minutes
     python -m tests.kills --count 12 --seed 7
 
-A round is seven kills: one of `up`, whose remains `down` clears; one of `up` of the template that the next one leaves;
-four of what people do in the lab that comes up then (`run`, `shell`, `exec`, `fault`), after each of which the lab is
-as it was; and one of `down`, or of the lab's launcher or kernel. Each round says what it killed, and when. Exit codes:
-0 all is well, 1 it is not.
+A round is nine kills: one of `up`, whose remains `down` clears; one of `up` of the template that the next one leaves;
+six of what people do in the lab that comes up then (`run`, `shell`, `exec`, `fault`, `checkpoint`, `back`), after each
+of which the lab goes on; and one of `down`, or of the lab's launcher or kernel. Each round says what it killed, and
+when. Exit codes: 0 all is well, 1 it is not.
 """
 
 import argparse
@@ -33,6 +33,8 @@ IN_THE_LAB = (
     (("exec", NODE, "--", "sleep", "3"), 6.0),
     (("fault", "inject", "link_down", f"node={NODE}", "device=eth2"), 6.0),
 )
+MOMENT = "sound"
+MOMENTS = ((("back", MOMENT), 4.0), (("checkpoint", "another"), 4.0))
 UP_AGAIN = (("up", SITE, "--quiet"), 6.0)
 DOWN = (("down",), 6.0)
 #: How long a lab may take to end after what was killed, in seconds.
@@ -77,6 +79,10 @@ class Victim:
             self._kill(words, within_s)
             self._must("fault", "clear")
             self._must("exec", NODE, "--", "true")
+        self._must("checkpoint", MOMENT)
+        for words, within_s in MOMENTS:
+            self._kill(words, within_s)
+            self._goes_on()
         self._random.choice(
             [lambda: self._kill(*DOWN), lambda: self._kill_one("launcher"), lambda: self._kill_one("pid")]
         )()
@@ -107,6 +113,16 @@ class Victim:
         """Kill the process that the lab's folder names."""
         os.kill(int((self._state / SITE / file).read_text()), signal.SIGKILL)
         self._said(f"the lab's {file}")
+
+    def _goes_on(self) -> None:
+        """What the launcher was at as whoever asked was killed comes to its end; till then it may cut others off."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return self._must("exec", NODE, "--", "true")
+            except Wrong:
+                if time.monotonic() > deadline:
+                    raise
 
     def _said(self, what: str) -> None:
         self.kills += 1
