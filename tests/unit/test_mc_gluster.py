@@ -62,7 +62,14 @@ NO_LAYOUTS = {
 
 
 #: What a daemon says of another that it knows and that is up.
-IN_CLUSTER = "State: Peer in Cluster (Connected)\n"
+IN_CLUSTER = "Peer in Cluster (Connected)"
+
+
+def peers(names: list[str], state: str = IN_CLUSTER) -> str:
+    """What `gluster peer status` says of others; the last one is in a state."""
+    states = [IN_CLUSTER] * (len(names) - 1) + [state] * bool(names)
+    each = [f"\nHostname: {n}\nUuid: 0\nState: {s}\n" for n, s in zip(names, states, strict=True)]
+    return f"Number of Peers: {len(names)}\n{''.join(each)}"
 
 
 def served(var: Path, monkeypatch: pytest.MonkeyPatch, layout: str, parity: int, servers: int) -> list[list[str]]:
@@ -71,8 +78,8 @@ def served(var: Path, monkeypatch: pytest.MonkeyPatch, layout: str, parity: int,
 
     def run(argv: list[str], **_: object) -> native.Result:
         begun.append(argv)
-        peers = IN_CLUSTER * (servers - 1) if argv[-2:] == ["peer", "status"] else ""
-        return native.Result(0, peers.encode(), "")
+        others = [f"n{i}" for i in range(2, servers + 1)]
+        return native.Result(0, peers(others).encode() if argv[-2:] == ["peer", "status"] else b"", "")
 
     monkeypatch.setattr(native, "run", run)
     monkeypatch.setattr(Config, "here", lambda _: HERE)
@@ -94,16 +101,30 @@ def test_a_filesystem_is_made_with_its_layout_on_all_its_servers(
 
 
 @pytest.mark.parametrize("state", ["Accepted peer request (Connected)", "Peer in Cluster (Disconnected)"])
-def test_servers_are_one_pool_when_each_has_let_in_all_others(state: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {"n1": IN_CLUSTER * 2, "n2": IN_CLUSTER * 2, "n3": f"{IN_CLUSTER}State: {state}\n"}
+@pytest.mark.parametrize("late", ["n1", "n2", "n3"])
+def test_servers_are_one_pool_when_each_has_let_in_all_others(
+    late: str, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["n1", "n2", "n3"]
+    said = {name: peers([other for other in names if other != name]) for name in names}
 
     def run(argv: list[str], **_: object) -> native.Result:
         return native.Result(0, said[argv[1].removeprefix("--remote-host=")].encode(), "")
 
     monkeypatch.setattr(native, "run", run)
-    assert not gluster._full_mesh(list(said))
-    said["n3"] = IN_CLUSTER * 2
-    assert gluster._full_mesh(list(said))
+    assert gluster._full_mesh("n1", names[1:])
+    said[late] = peers([other for other in names if other != late], state)
+    assert not gluster._full_mesh("n1", names[1:])
+
+
+def test_one_who_is_to_serve_alone_is_let_in_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(argv: list[str], **_: object) -> native.Result:
+        others = ["n2", "n3"] if argv[1].endswith("=n1") else ["n1", "n2"]
+        return native.Result(0, peers(others, "Probe Sent to Peer (Connected)").encode(), "")
+
+    monkeypatch.setattr(native, "run", run)
+    assert not gluster._full_mesh("n1", ["n3"])
+    assert gluster._full_mesh("n1", ["n2"])
 
 
 @pytest.mark.parametrize(("layout", "parity", "servers"), NO_LAYOUTS)

@@ -52,6 +52,7 @@ _LOGS = Path("/var/log/glusterfs")
 #: (GlusterFS's own default), and those that servers do (filter/brick and glusterd.vol tell them).
 _NAMES = ("glusterfs.pem", "glusterfs.key", "glusterfs.ca", "glusterfs.clients")
 _KEYS = {name.removeprefix("glusterfs."): f"/etc/ssl/{name}" for name in _NAMES}
+_LET_IN = "State: Peer in Cluster (Connected)"
 _ANSWER_S = 2.5
 _READY_S = 20
 _RESTART_S = 60
@@ -131,11 +132,12 @@ def trust(config: Config) -> None:
 def serve(config: Config, filesystem: Filesystem) -> None:
     """Make a filesystem and start it."""
     layout = _layout(filesystem)
-    pool = [config.here().name, *native.must(["gluster", "pool", "list"]).split()]
+    here = config.here().name
+    pool = [here, *native.must(["gluster", "pool", "list"]).split()]
     for server in filesystem.server_names:
         if server not in pool:
             native.must(["gluster", "peer", "probe", server])
-    _until("the servers are connected with each other", lambda: _full_mesh(filesystem.server_names), _READY_S)
+    _until("the servers are connected with each other", lambda: _full_mesh(here, filesystem.server_names), _READY_S)
     bricks = [f"{server}:{filesystem.bricks}" for server in filesystem.server_names]
     _gluster("volume", "create", filesystem.name, *layout, *bricks, "force")
     tls = {"client.ssl": "on", "server.ssl": "on", "ssl.certificate-depth": "1", "auth.ssl-allow": config.name}
@@ -158,10 +160,15 @@ def _layout(filesystem: Filesystem) -> list[str]:
     return ["disperse", str(servers), "redundancy", str(parity)]
 
 
-def _full_mesh(servers: list[str]) -> bool:
-    """Whether each knows all others, and takes their word: one that is connected may still have to be let in."""
-    seen = [native.run(["gluster", f"--remote-host={s}", "peer", "status"], quiet=True).out for s in servers]
-    return all(text.count("State: Peer in Cluster (Connected)") >= len(servers) - 1 for text in seen)
+def _full_mesh(here: str, servers: list[str]) -> bool:
+    """Whether each knows all others, and takes their word: one that is connected may still have to be let in.
+
+    This node, which may serve nothing itself, knows them by the names that it was told; others may by other names.
+    """
+    all_ = dict.fromkeys([here, *servers])
+    seen = {s: native.run(["gluster", f"--remote-host={s}", "peer", "status"], quiet=True).out for s in all_}
+    let_in = {word for peer in seen[here].split("Hostname: ")[1:] if _LET_IN in peer for word in peer.split()}
+    return let_in >= all_.keys() - {here} and all(text.count(_LET_IN) >= len(all_) - 1 for text in seen.values())
 
 
 def _gluster(*words: str) -> str:
