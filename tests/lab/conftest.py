@@ -13,6 +13,7 @@ import pytest
 
 from causeway.folders import site_file
 from causeway.model.load import load_site
+from tests.sites.played import AT_NIGHT
 from tests.sites.seen import differences, tell_clusters
 
 REPO = Path(__file__).resolve().parents[2]
@@ -95,6 +96,11 @@ def shipped() -> list[str]:
     return sorted(file.stem for file in (REPO / "scenarios").glob("*.py"))
 
 
+def daily() -> list[str]:
+    """Those that are played each day."""
+    return [name for name in shipped() if name not in AT_NIGHT]
+
+
 def play(folder: Path, site: str, scenarios: Sequence[str], *plays: str) -> Played:
     """Scenarios, then these plays, on a site in virtual time; whatever comes of it is a test's matter."""
     tool = Tool(folder)
@@ -121,7 +127,7 @@ def unlike(tool: Tool, site: str, to: Path) -> list[str]:
 def on_jubl(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Everything, in one lab; last what boots its nodes anew again and again."""
     plays = ("as_drawn", "collected", "trust", "integrity", "every_fault", "block_life")
-    return play(tmp_path_factory.mktemp("jubl"), "jubl", shipped(), *plays)
+    return play(tmp_path_factory.mktemp("jubl"), "jubl", daily(), *plays)
 
 
 @pytest.fixture(scope="session")
