@@ -13,6 +13,7 @@ import pytest
 
 from causeway.hosts import agent
 from causeway.hosts.mailbox import jobs, submit
+from causeway.wait import until
 
 
 def do(words: list[str]) -> int:
@@ -122,6 +123,7 @@ def test_it_has_the_kernel_rest_and_in_a_clone_begins_anew(
             assert not (share / "rest").exists()
             self.told = words
             if cloned:
+                until("the shell is there", lambda: "" if (tmp_path / "pid").exists() else "not yet", deadline_s=10)
                 self.number = "0.1\n"
                 shutil.rmtree(share / "jobs")
                 (share / "jobs").mkdir()
@@ -131,7 +133,8 @@ def test_it_has_the_kernel_rest_and_in_a_clone_begins_anew(
 
     def waits(words: list[str]) -> int:
         if words == ["shell"]:
-            (tmp_path / "pid").write_text(str(os.getpid()))
+            (tmp_path / "new").write_text(str(os.getpid()))
+            (tmp_path / "new").rename(tmp_path / "pid")
             while cloned or not (share / "poweroff").exists():
                 time.sleep(0.01)
         (share / "poweroff").touch()

@@ -235,7 +235,8 @@ def test_a_lab_is_a_clone_with_a_folder_and_lines_of_its_own_and_may_outlive_the
     client.close()
     assert asking.ask(template, asking.ABOUT)["labs"] == 1
     asking.ask(template, asking.END)
-    assert kernel.went_on == ["2"] and UmlHost(lab).running()
+    until("the clone goes on", lambda: "" if kernel.went_on == ["2"] else f"{kernel.went_on}", deadline_s=10)
+    assert UmlHost(lab).running()
     assert asking.ask(lab, "checkpoints") == []
     with pytest.raises(BadInput, match="is no template any more"):
         asking.ask(template, asking.ABOUT)
