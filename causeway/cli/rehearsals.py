@@ -11,8 +11,9 @@ from causeway.cli.command import AsJson, Clock, Count, counts, pass_on
 from causeway.cli.screen import out, print_json, progress, tell
 from causeway.errors import BadInput
 from causeway.folders import site_file
-from causeway.hosts import asking, host
+from causeway.hosts import host
 from causeway.hosts.native import NativeHost
+from causeway.hosts.uml import UmlHost
 from causeway.lab.deploy import Deployment
 from causeway.play.rehearsal import Wanted
 from causeway.rehearse.change import Change, read_change, read_commands
@@ -77,14 +78,12 @@ def _play_outside(own: Deployment, read: Change, change: Path, back: Path | None
         host.ensure_images(say)
     tell(f"lab host: {chosen} ({why}); clock: {own.clock}")
     host.warn_of_the_jail(tell)
-    template, rc = host.template(own, read.before, tell)
-    if rc:
-        return rc
-    with host.of_a_template(template, host.of_a_run(read.before), seed, tell, stays=False) as lab:
-        there = host.hand_over(lab, own)
-        theirs = host.hand_over_change(lab, change)
+
+    def there(lab: UmlHost) -> list[str]:
         theirs_back = None if back is None else host.hand_over_change(lab, back)
-        return lab.do(_words(there, theirs, theirs_back, words), begin=lambda: lab.ask(asking.GO))
+        return _words(host.hand_over(lab, own), host.hand_over_change(lab, change), theirs_back, words)
+
+    return host.do_in_a_lab_of_its_own(own, read.before, seed, tell, there)
 
 
 def _words(own: Deployment, change: Path, back: Path | None, words: list[str]) -> list[str]:

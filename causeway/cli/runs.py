@@ -14,7 +14,7 @@ from causeway.cli.command import AsJson, Clock, Count, Overlay, Topology, counts
 from causeway.cli.screen import out, print_json, progress, tell
 from causeway.errors import BadInput
 from causeway.folders import DEFAULT_SITE, site_file, sites
-from causeway.hosts import asking, host, uml
+from causeway.hosts import host, uml
 from causeway.hosts.jail import Jail, own_programs
 from causeway.hosts.native import NativeHost
 from causeway.lab.deploy import Deployment
@@ -123,12 +123,9 @@ def _run_outside(names: list[str], words: list[str], own: Deployment, seed: int,
         host.ensure_images(say)
     tell(f"lab host: {chosen} ({why}); clock: {own.clock}")
     host.warn_of_the_jail(tell)
-    template, rc = host.template(own, site, tell)
-    if rc:
-        return rc
-    with host.of_a_template(template, host.of_a_run(site), seed, tell, stays=False) as own_lab:
-        names = host.hand_over_scenarios(own_lab, names)
-        return own_lab.do(["run", *names, *words], begin=lambda: own_lab.ask(asking.GO))
+    return host.do_in_a_lab_of_its_own(
+        own, site, seed, tell, lambda lab: ["run", *host.hand_over_scenarios(lab, names), *words]
+    )
 
 
 def lab_that_is_up() -> uml.UmlHost | None:

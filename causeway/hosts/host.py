@@ -179,6 +179,20 @@ def of_a_template(
         yield lab
 
 
+def do_in_a_lab_of_its_own(
+    wanted: Deployment, site: Site, seed: int, tell: Callable[[str], None], words: Callable[[uml.UmlHost], list[str]]
+) -> int:
+    """Have a command done in a lab that is made for it and ends with it; returns its exit code.
+
+    `words` hands over to the lab, still at rest, what the command takes, and says how it is called there.
+    """
+    known, rc = template(wanted, site, tell)
+    if rc:
+        return rc
+    with of_a_template(known, of_a_run(site), seed, tell, stays=False) as lab:
+        return lab.do(words(lab), begin=lambda: lab.ask(asking.GO))
+
+
 @contextmanager
 def _ends(host: uml.UmlHost, tell: Callable[[str], None], unless: Callable[[], bool]) -> Iterator[None]:
     """It ends with the block; where that breaks, in any case, and its console is kept."""
