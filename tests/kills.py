@@ -38,7 +38,7 @@ MOMENTS = ((("back", MOMENT), 4.0), (("checkpoint", "another"), 4.0))
 UP_AGAIN = (("up", SITE, "--quiet"), 6.0)
 DOWN = (("down",), 6.0)
 #: How long a lab may take to end after what was killed, in seconds.
-PATIENCE_S = 15
+PATIENCE_S = 60
 
 
 def processes(state: Path) -> list[str]:
@@ -79,10 +79,10 @@ class Victim:
             self._kill(words, within_s)
             self._must("fault", "clear")
             self._must("exec", NODE, "--", "true")
-        self._must("checkpoint", MOMENT)
+        self._comes("checkpoint", MOMENT)
         for words, within_s in MOMENTS:
             self._kill(words, within_s)
-            self._goes_on()
+            self._comes("exec", NODE, "--", "true")
         self._random.choice(
             [lambda: self._kill(*DOWN), lambda: self._kill_one("launcher"), lambda: self._kill_one("pid")]
         )()
@@ -114,12 +114,15 @@ class Victim:
         os.kill(int((self._state / SITE / file).read_text()), signal.SIGKILL)
         self._said(f"the lab's {file}")
 
-    def _goes_on(self) -> None:
-        """What the launcher was at as whoever asked was killed comes to its end; till then it may cut others off."""
+    def _comes(self, *words: str) -> None:
+        """What the launcher, or a command in the lab, was at as whoever asked was killed comes to its end.
+
+        Till then it may cut others off.
+        """
         deadline = time.monotonic() + PATIENCE_S
         while True:
             try:
-                return self._must("exec", NODE, "--", "true")
+                return self._must(*words)
             except Wrong:
                 if time.monotonic() > deadline:
                     raise

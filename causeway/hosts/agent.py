@@ -8,6 +8,7 @@ import signal
 import struct
 import sys
 import termios
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -90,9 +91,13 @@ class Agent:
             kernel.write(f"@{_word('rest')}".encode())
         if _CLONE.read_text() != before:
             self._abandon()
-        if "chance" in os.listdir(SHARE):
+        told = os.listdir(SHARE)
+        if "chance" in told:
             _draw_from((SHARE / "chance").read_bytes())
             (SHARE / "chance").unlink()
+        if "date" in told:
+            time.clock_settime(time.CLOCK_REALTIME, float((SHARE / "date").read_text()))
+            (SHARE / "date").unlink()
 
     def _abandon(self) -> None:
         """Whoever has asked for these jobs is with the lab host that this one was cloned from."""

@@ -16,6 +16,8 @@ LINE = "line"
 #: holds by this connection; what it is like; and its end. Of a lab that is new: that it goes on, until who asked is
 #: gone, or for good.
 KEEP, LAB, ABOUT, END, GO, STAY = "keep", "lab", "about", "end", "go", "stay"
+#: What holds a job: by this connection's end its asker is known to be gone, however he ended, and the job is cancelled.
+HOLD = "hold"
 _ADDRESS = "launcher.sock"
 #: How long a launcher waits for a client's words, which are sent at once.
 _WORDS_S = 5

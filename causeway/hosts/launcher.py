@@ -237,6 +237,10 @@ class Launcher:
                 if lab.lines.lend(client):
                     self._selector.register(client, selectors.EVENT_READ, lambda: self._line_is_back(lab, client))
                     return
+            elif what == asking.HOLD:
+                job = mailbox.Job(lab.kept.lab.share / "jobs" / words[0])
+                self._selector.register(client, selectors.EVENT_READ, lambda: self._let_go(job, client))
+                return
             else:
                 try:
                     answer: dict[str, Any] = {"done": self._do(lab, what, words, client)}
@@ -250,6 +254,13 @@ class Launcher:
         self._selector.unregister(client)
         lab.lines.has_back(client)
         client.close()
+
+    def _let_go(self, job: mailbox.Job, client: socket.socket) -> None:
+        self._selector.unregister(client)
+        client.close()
+        if job.rc is None:
+            with suppress(FileNotFoundError):  # the lab has gone back to before it
+                job.cancel()
 
     def _do(self, lab: Lab, what: str, words: list[str], client: socket.socket) -> Any:
         if lab not in self._labs:  # it came up in the launcher's own folder, and became the template

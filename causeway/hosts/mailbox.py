@@ -8,6 +8,7 @@
     rest              made by the outside: be at rest, so that the lab can be cloned
     template          made by the outside: be at rest as soon as no job is left
     chance            bytes that the random numbers depend on from the end of the rest
+    date              seconds since 1970: what the clock shows from the end of the rest on
     poweroff          made by the outside: end when no job is left
 
 Plain files, because reading and writing them (hostfs) takes no virtual time and wakes nobody: a device

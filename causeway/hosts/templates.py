@@ -12,6 +12,7 @@ from typing import Any
 from causeway import folders
 from causeway.errors import BadInput, LabBroken
 from causeway.hosts import artefacts, asking, memory, uml
+from causeway.hosts.mailbox import put
 from causeway.hosts.uml import UmlHost
 from causeway.lab.deploy import Deployment
 
@@ -153,6 +154,12 @@ def a_lab(template: UmlHost, name: str, tell: Callable[[str], None]) -> Iterator
 
 
 def draw_from(lab: UmlHost, seed: int | None) -> None:
-    """Have what is drawn at random in a lab at rest depend on this seed, or on nothing that repeats."""
-    chance = os.urandom(32) if seed is None else sha256(f"seed {seed}".encode()).digest()
-    (lab.share / "chance").write_bytes(chance)
+    """Have what is drawn at random in a lab at rest depend on this seed, or on nothing that repeats.
+
+    Without a seed people work in it: its clock shows the machine's date, not that of when the template came to rest.
+    """
+    if seed is None:
+        (lab.share / "chance").write_bytes(os.urandom(32))
+        put(lab.share / "date", f"{time.time():.3f}")
+    else:
+        (lab.share / "chance").write_bytes(sha256(f"seed {seed}".encode()).digest())

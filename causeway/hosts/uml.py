@@ -67,12 +67,13 @@ class UmlHost:
     def do(self, argv: list[str], begin: Callable[[], object] = lambda: None) -> int:
         """Have the tool inside do a command, its output passed on as it comes; returns its exit code.
 
-        Ctrl-C goes to the command inside, which cleans up and ends; a second one gives up on it. `begin` is called
-        once it is asked for: where the lab is at rest until then, no time passes in it before the command.
+        Ctrl-C goes to the command inside, which cleans up and ends; a second one gives up on it, and so does a kill.
+        `begin` is called once it is asked for: where the lab is at rest until then, no time passes in it before the
+        command.
         """
         job = mailbox.submit(self.share, argv)
         tail = mailbox.Tail(job)
-        with _interrupts_go_to(job):
+        with _interrupts_go_to(job), self._held(job):
             begin()
             while (rc := job.rc) is None:
                 tail.copy()
@@ -82,6 +83,17 @@ class UmlHost:
                 time.sleep(mailbox.POLL_S)
         tail.copy()
         return rc
+
+    @contextmanager
+    def _held(self, job: mailbox.Job) -> Iterator[None]:
+        """Have the launcher cancel it once this process is gone."""
+        try:
+            line = asking.connect(self.folder, asking.HOLD, job.folder.name)
+        except LabBroken:  # the lab comes up, and dies with this process; or it has died
+            yield
+        else:
+            with line:
+                yield
 
     def terminal(self, argv: list[str]) -> int:
         """Have the tool inside do a command on a terminal of its own, joined to this one."""

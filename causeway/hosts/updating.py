@@ -9,6 +9,7 @@ usage: python -m causeway.hosts.updating
 import base64
 import io
 import json
+import os
 import re
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from causeway.errors import EXIT_LAB_BROKEN, EXIT_PASSED, LabBroken
 from causeway.hosts import pins
 from causeway.hosts.pins import Pin
 
-_MIRROR = "http://deb.debian.org/debian"
+_MIRROR = os.environ.get("CAUSEWAY_MIRROR") or "http://deb.debian.org/debian"
 _PROXY = "https://proxy.golang.org"
 _TOOLCHAIN = "golang.org/toolchain"
 _REQUIREMENTS = "requirements.txt"

@@ -86,20 +86,24 @@ def test_a_lab_that_is_to_be_a_template_rests_when_its_last_job_has_ended_and_dr
         def write(self, _: bytes) -> None:
             assert job.rc == 1
             (tmp_path / "chance").write_bytes(b"seed 7")
+            (tmp_path / "date").write_text("1767225600.5")
             (tmp_path / "poweroff").touch()
 
     asked: list[int] = []
+    dates: list[tuple[int, float]] = []
     random = tmp_path / "urandom"
     monkeypatch.setattr(agent, "SHARE", tmp_path)
     monkeypatch.setattr(agent, "_CLONE", Kernel())
     monkeypatch.setattr(agent, "_word", {"rest": "7"}.__getitem__)
     monkeypatch.setattr(agent, "_URANDOM", random)
     monkeypatch.setattr(agent.fcntl, "ioctl", lambda _, number: asked.append(number))
+    monkeypatch.setattr(agent.time, "clock_settime", lambda *words: dates.append(words))
     (tmp_path / "template").touch()
     job = submit(tmp_path, ["up"])
     agent.Agent(do).serve()
     assert (random.read_bytes(), asked) == (b"seed 7", [0x5207])
-    assert not (tmp_path / "template").exists() and not (tmp_path / "chance").exists()
+    assert dates == [(agent.time.CLOCK_REALTIME, 1767225600.5)]
+    assert not {"template", "chance", "date"} & {file.name for file in tmp_path.iterdir()}
 
 
 @pytest.mark.parametrize("cloned", [False, True])

@@ -1,5 +1,6 @@
 """The launcher starts a lab's kernel with the first job, and not at all where none comes or who wants it is gone."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from causeway.folders import REPO
-from causeway.hosts import mailbox
+from causeway.hosts import asking, mailbox
 from causeway.hosts.guests import make_folder
 from causeway.wait import until
 
@@ -49,3 +50,17 @@ def test_a_launcher_whose_starter_is_gone_leaves_nothing(launcher: "subprocess.P
     launcher.stdin.close()
     assert launcher.wait(20) == 0
     assert not (tmp_path / "lab").exists()
+
+
+@pytest.mark.usefixtures("launcher")
+def test_a_job_is_cancelled_when_its_asker_is_gone_and_not_before(tmp_path: Path) -> None:
+    lab = tmp_path / "lab"
+    kernel = ["/bin/sh", "-c", "exec sleep 1000"]
+    reach = {"look": ["/usr", "/lib", "/lib64", "/etc"], "names": [], "change": [str(lab)], "memory": "/dev/shm"}
+    (lab / "kernel.json").write_text(json.dumps(reach | {"argv": kernel}))
+    job, other = (mailbox.submit(lab / "now/share", ["run"]) for _ in range(2))
+    until("the launcher listens", lambda: "" if (lab / "launcher.sock").exists() else "not yet", deadline_s=20)
+    with asking.connect(lab, asking.HOLD, other.folder.name):
+        asking.connect(lab, asking.HOLD, job.folder.name).close()
+        until("it is cancelled", lambda: "" if (job.folder / "cancel").exists() else "not yet", deadline_s=20)
+        assert not (other.folder / "cancel").exists()

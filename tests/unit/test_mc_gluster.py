@@ -214,6 +214,25 @@ def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize(("hangs", "tries"), [(1, 2), (2, 2), (0, 1)])
+def test_a_mount_that_hangs_is_ended_and_tried_once_more(
+    hangs: int, tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[list[str]] = []
+
+    def run(argv: list[str], **_: object) -> native.Result:
+        begun.append(argv)
+        hung = argv[0].endswith("/mount") and len(begun) <= 2 * hangs
+        return native.Result(native.TIMED_OUT, b"", "no answer within 30 s") if hung else native.Result(0, b"", "")
+
+    monkeypatch.setattr(native, "run", run)
+    monkeypatch.setattr(gluster, "state", lambda _: None if hangs == 2 else State(3, 3, 0))
+    why = gluster._try_mount("nsd01:/work", "/work", ["ro"], tmp_path / "log")
+    assert why == ("no answer within 30 s" if hangs == 2 else "")
+    assert [argv[:3] for argv in begun if "umount" in argv[0]] == [["/usr/bin/umount", "-f", "-l"]] * hangs
+    assert sum(argv[0].endswith("/mount") for argv in begun) == tries
+
+
 def test_a_mount_of_stripes_says_how_many_servers_may_be_missing(mounted: Path) -> None:
     disperse = mounted / ".meta/graphs/active/work-disperse-0"
     disperse.mkdir()

@@ -7,6 +7,7 @@ action's can reach. Where a command needs no lab, it is done as well.
 import ast
 import re
 import shlex
+import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from causeway.docs.mc import mc_commands
-from mc import drivers, main
+from mc import drivers, main, native
 from mc.config import Config, Filesystem, Node, RemoteCluster, load, save
 from tests.unit.mc_node import HERE, Does
 
@@ -263,3 +264,9 @@ def test_what_a_command_prints_with_v_and_changes_is_what_its_help_says(
     assert not unsaid, "changed, and the help does not say it"
     idle = {pattern for pattern in kept if not any(fnmatchcase(file, pattern) for file in changed)}
     assert idle == WITH_A_LAB.get(command, set()), "the help says that it changes, and it does not"
+
+
+def test_a_command_that_takes_too_long_keeps_nobody_waiting_whoever_holds_its_output() -> None:
+    begun = time.monotonic()
+    assert native.run(["sh", "-c", "sleep 30 & wait"], timeout_s=0.2).rc == native.TIMED_OUT
+    assert time.monotonic() - begun < 20

@@ -15,6 +15,8 @@ Value = TypeVar("Value")
 
 #: Print each native command and each change of a file before it happens (-v).
 verbose = False
+#: The exit code of what has taken too long, as timeout(1) has it.
+TIMED_OUT = 124
 #: How long an unreachable node may keep a command waiting, in seconds.
 CONNECT_S = 2
 #: ssh sessions at once: a node's sshd, and this one, serve so many without refusing any.
@@ -50,19 +52,25 @@ def step(text: str) -> None:
 
 
 def run(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120, quiet: bool = False) -> Result:
-    """Run a native command to its end. One that takes too long ends with 124, as of timeout(1).
+    """Run a native command to its end. One that takes too long ends with TIMED_OUT.
 
     `quiet` keeps a probe, which changes nothing and is repeated, from being printed.
     """
     if not quiet:
         step(shlex.join(argv))
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(argv, input=stdin, capture_output=True, timeout=timeout_s, check=False)
-    except subprocess.TimeoutExpired:
-        return Result(124, b"", f"no answer within {timeout_s:g} s")
+        with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe) as started:
+            try:
+                out, err = started.communicate(stdin, timeout_s)
+            except subprocess.TimeoutExpired:
+                # not its output, too, as subprocess.run would: children of its own may hold that open for ever
+                return Result(TIMED_OUT, b"", f"no answer within {timeout_s:g} s")
+            finally:
+                started.kill()
     except FileNotFoundError:
         return Result(127, b"", f"{argv[0]}: not found")
-    return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+    return Result(started.returncode, out, err.decode(errors="replace"))
 
 
 def must(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120) -> str:

@@ -61,6 +61,9 @@ _BUSY_S = 30
 _POLL_S = 0.5
 #: Clients try a lost brick every 3 s: who is not back within this time is not let in any more.
 _CLIENTS_S = 10
+#: How long a mount may take, and how often it is tried: a client that begins just as some servers have been told of a
+#: change, and others not, now and then waits for ever, and the next one does not. Servers that say nothing take 10 s.
+_MOUNT_S, _MOUNTS = 30, 2
 #: How long a contact that is content with a key may say nothing.
 _CONTENT_S = 3
 _NO_CONTACT = "no contact node answers; is the owner up, and the route to it?"
@@ -274,7 +277,11 @@ def mount(_config: Config, filesystem: Known) -> None:
 def _try_mount(what: str, at: str, options: list[str], log: Path) -> str:
     """Why it cannot be mounted, or nothing. The exit code of mount does not always tell."""
     earlier = log.stat().st_size if log.exists() else 0
-    done = native.run(["/usr/bin/mount", "-t", "glusterfs", "-o", ",".join(options), what, at])
+    for _ in range(_MOUNTS):
+        done = native.run(["/usr/bin/mount", "-t", "glusterfs", "-o", ",".join(options), what, at], timeout_s=_MOUNT_S)
+        if done.rc != native.TIMED_OUT:
+            break
+        native.run(["/usr/bin/umount", "-f", "-l", at])  # by force: whoever waits for an answer of the client gets none
     now = state(at)
     if now is not None and now.usable:
         return ""
