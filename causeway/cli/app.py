@@ -17,6 +17,7 @@ from causeway.cli import (
     sizes,
     sources,
     templates,
+    watching,
 )
 from causeway.cli.screen import err, tell
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
@@ -34,6 +35,7 @@ app.command()(sites.render)
 app.command()(labs.up)
 app.command()(labs.down)
 app.command()(labs.status)
+app.command()(watching.watch)
 app.command()(checkpoints.checkpoint)
 app.command()(checkpoints.back)
 app.command()(checkpoints.checkpoints)
