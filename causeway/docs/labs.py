@@ -73,8 +73,10 @@ def _comments(lines: list[str]) -> list[str]:
 
 
 def header(file: Path) -> Iterator[str]:
-    """The comment at the top of a file, without its signs."""
+    """The comment at the top of a file, without its signs, and without the line by which editors find the schema."""
     for line in file.read_text().splitlines():
+        if line.startswith("# yaml-language-server:"):
+            continue
         if not line.startswith("#"):
             return
         yield line.removeprefix("#").removeprefix(" ").rstrip()

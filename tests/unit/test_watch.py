@@ -20,6 +20,8 @@ from causeway.errors import LabBroken
 from causeway.folders import site_file
 from causeway.hosts import mailbox
 from causeway.hosts.uml import UmlHost
+from causeway.lab.lab import Lab as RealLab
+from causeway.lab.probes import glance as glance_module
 from causeway.lab.probes import unixctl
 from causeway.lab.probes.channels import parse_ovs_bond, parse_ovs_bonds
 from causeway.model.load import load_site
@@ -376,3 +378,32 @@ def test_a_lab_that_ends_is_no_error(
     monkeypatch.setattr(watching.host, "running", lambda _: ended)
     assert main(["watch"]) == 0
     assert capsys.readouterr().err == "lab has ended\n" and lab.asked == []
+
+
+# What it costs
+
+
+@pytest.mark.parametrize(("look_s", "pace"), [(0.001, 1.0), (0.5, 1.0), (0.001, 300.0), (0.2, 0.05)])
+def test_looks_take_less_than_two_per_cent_of_the_wall_whatever_the_clocks_pace(
+    look_s: float, pace: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pace`: how many of the lab's seconds pass in one of the wall's, where all are idle."""
+    wall_s, looked, naps = 0.0, 0.0, 0
+
+    def look(*_: object) -> dict[str, Any]:
+        nonlocal wall_s, looked
+        wall_s, looked = wall_s + look_s, looked + look_s
+        return {}
+
+    def sleep(seconds: float) -> None:
+        nonlocal wall_s, naps
+        wall_s, naps = wall_s + seconds / pace, naps + 1
+
+    monkeypatch.setattr(glance_module, "Meter", lambda _: None)
+    monkeypatch.setattr(glance_module, "_glance", look)
+    monkeypatch.setattr(glance_module.clock, "wall_s", lambda: wall_s)
+    monkeypatch.setattr(glance_module.time, "sleep", sleep)
+    seen = list(glance_module.glances(RealLab(JUBL, tmp_path)))
+    assert len(seen) == 600 and all(one["took_s"] == pytest.approx(look_s) for one in seen)
+    assert looked / wall_s < 0.02 and wall_s >= 599
+    assert naps / wall_s < 100  # each wakes a process
