@@ -6,6 +6,7 @@ import typer
 
 from causeway import errors
 from causeway.cli import (
+    bundles,
     checkpoints,
     complete,
     faults,
@@ -31,6 +32,8 @@ app = typer.Typer(
 )
 app.command()(sites.doctor)
 app.command()(sites.build)
+app.command()(bundles.bundle)
+app.command()(bundles.unbundle)
 app.command()(sites.render)
 app.command()(labs.up)
 app.command()(labs.down)
