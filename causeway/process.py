@@ -5,7 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -181,6 +181,25 @@ def join(argv: Sequence[str], env: Mapping[str, str]) -> int:
         return subprocess.call(list(argv), env=dict(env))
     finally:
         signal.signal(signal.SIGINT, heed)
+
+
+def lines(argv: Sequence[str], env: Mapping[str, str]) -> Generator[str, None, None]:
+    """What a command prints, line by line; closing this ends the command. LabBroken where it fails."""
+    child = subprocess.Popen(
+        list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, errors="replace", env=dict(env), start_new_session=True,
+    )  # fmt: skip
+    assert child.stdout is not None and child.stderr is not None
+    try:
+        for line in child.stdout:
+            yield line.rstrip("\n")
+        said = child.stderr.read().strip()
+        if child.wait():
+            raise LabBroken(said or f"`{shlex.join(argv)}` ended with {child.returncode}")
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
 
 
 def become(argv: Sequence[str]) -> NoReturn:

@@ -6,6 +6,7 @@ import typer
 
 from causeway import errors
 from causeway.cli import (
+    bundles,
     checkpoints,
     complete,
     faults,
@@ -17,6 +18,7 @@ from causeway.cli import (
     sizes,
     sources,
     templates,
+    watching,
 )
 from causeway.cli.screen import err, tell
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
@@ -30,10 +32,13 @@ app = typer.Typer(
 )
 app.command()(sites.doctor)
 app.command()(sites.build)
+app.command()(bundles.bundle)
+app.command()(bundles.unbundle)
 app.command()(sites.render)
 app.command()(labs.up)
 app.command()(labs.down)
 app.command()(labs.status)
+app.command()(watching.watch)
 app.command()(checkpoints.checkpoint)
 app.command()(checkpoints.back)
 app.command()(checkpoints.checkpoints)

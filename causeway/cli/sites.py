@@ -26,6 +26,7 @@ from causeway.render import site as rendering
 from causeway.render.drawing.page import page
 from causeway.render.drawing.svg import svg
 from causeway.render.secrets import Secrets
+from causeway.report import load
 
 
 def doctor(as_json: AsJson = False) -> None:
@@ -84,11 +85,18 @@ def graph(
     form: Annotated[
         Form, typer.Option("--format", help="mermaid, svg, or html: a page that shows paths")
     ] = Form.mermaid,
+    run: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="html: with what the links carried in a run (its folder)")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw a site: clusters, nodes, links and channels as a diagram in one file, or as JSON."""
     site = load_site(site_file(lab), counts(site_file(lab), count))
-    if as_json:
+    if run is not None:
+        if form is not Form.html or as_json:
+            raise BadInput("--run: what a run's links carried is shown by --format html alone")
+        sys.stdout.write(page(site, load.read(run)))
+    elif as_json:
         print_json(drawing.as_data(site))
     else:
         sys.stdout.write(_DRAW[form](site))

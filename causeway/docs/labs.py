@@ -12,7 +12,6 @@ from causeway.model.load import load_site
 from causeway.model.site import Cable, Site
 from causeway.model.thing import Port
 from causeway.model.topology import ChannelEnd
-from causeway.render.graph import mermaid
 
 
 def lab_page(file: Path) -> str:
@@ -21,7 +20,7 @@ def lab_page(file: Path) -> str:
     about, log = file.with_name("about.md"), file.with_name("boot.log")
     sources = [source for source in (file, about, log) if source.exists()]
     lines = [f"# Lab {site.name}", "", made_from(*sources), "", "```text", *header(file), "```", ""]
-    lines += ["```mermaid", *mermaid(site).splitlines(), "```", ""]
+    lines += [f"![The site {site.name}]({site.name}.svg)", ""]
     if about.exists():
         lines += [fill(about.read_text(), keep.tables(file.parent))]
     lines += section("Networks", "network|addresses|a link's rate|MTU", _networks(site))
@@ -74,8 +73,10 @@ def _comments(lines: list[str]) -> list[str]:
 
 
 def header(file: Path) -> Iterator[str]:
-    """The comment at the top of a file, without its signs."""
+    """The comment at the top of a file, without its signs, and without the line by which editors find the schema."""
     for line in file.read_text().splitlines():
+        if line.startswith("# yaml-language-server:"):
+            continue
         if not line.startswith("#"):
             return
         yield line.removeprefix("#").removeprefix(" ").rstrip()

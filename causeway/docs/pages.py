@@ -16,9 +16,11 @@ from causeway.docs.sites import sites_page
 from causeway.docs.sizing import sizing_page
 from causeway.folders import REPO, site_file, sites
 from causeway.model import schema
+from causeway.model.load import load_site
+from causeway.render.drawing.svg import svg
 
 DOCS = REPO / "docs"
-#: Folders of docs/ in which every page is a generated one.
+#: Folders of docs/ in which every file is a generated one.
 _OWN_FOLDERS = ("labs", "scenarios")
 #: Generated pages beside them.
 _OWN_PAGES = {
@@ -38,6 +40,7 @@ def pages() -> dict[str, str]:
     found = {name: page() for name, page in _OWN_PAGES.items()}
     for site in sites():
         found[f"labs/{site}.md"] = lab_page(site_file(site))
+        found[f"labs/{site}.svg"] = svg(load_site(site_file(site)))
     for file in sorted((REPO / "scenarios").glob("*.py")):
         found[f"scenarios/{file.stem}.md"] = scenario_page(file)
     return found
@@ -45,7 +48,7 @@ def pages() -> dict[str, str]:
 
 def stored() -> dict[str, str]:
     """The pages in docs/ that are there now and that only the generator writes."""
-    files = [*(DOCS / page for page in _OWN_PAGES), *(f for name in _OWN_FOLDERS for f in (DOCS / name).glob("*.md"))]
+    files = [*(DOCS / page for page in _OWN_PAGES), *(f for name in _OWN_FOLDERS for f in (DOCS / name).glob("*.*"))]
     return {str(f.relative_to(DOCS)): f.read_text() for f in files if f.exists()}
 
 

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +32,9 @@ class LabHost(Protocol):
 
     def terminal(self, argv: list[str]) -> int:
         """Have the tool inside do a command on this terminal."""
+
+    def lines(self, argv: list[str]) -> Generator[str, None, None]:
+        """What the tool inside prints while it does a command, line by line; closing this ends the command."""
 
     def end(self, graceful_s: float) -> None:
         """End the lab, and remove all that it left."""

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from causeway import process
@@ -25,6 +25,11 @@ class NativeHost:
         return process.join([sys.executable, "-m", "causeway", *argv], os.environ | {"CAUSEWAY_LAB_HOST": "native"})
 
     terminal = do
+
+    def lines(self, argv: list[str]) -> Generator[str, None, None]:
+        """What the tool prints while it does a command, line by line; whoever ends this ends the command."""
+        argv = [sys.executable, "-m", "causeway", *argv]
+        return process.lines(argv, os.environ | {"CAUSEWAY_LAB_HOST": "native"})
 
     def end(self, graceful_s: float) -> None:  # noqa: ARG002 a machine is not ended, and its lab only in order
         """Take the lab down."""

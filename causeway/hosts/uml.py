@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ from causeway.model.site import Site
 _SEEDED_START_NS = 1_767_225_600_000_000_000
 #: How long a launcher may take to see that a kernel has ended: it may be making a clone of another.
 _END_S = 60
+#: How long a command that is ended from here may take for that.
+_CANCEL_S = 10
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,39 @@ class UmlHost:
         else:
             with line:
                 yield
+
+    def lines(self, argv: list[str]) -> Generator[str, None, None]:
+        """What the tool inside prints while it does a command, line by line; whoever ends this ends the command.
+
+        Nothing of it is kept. LabBroken where it fails, or its lab ends.
+        """
+        job = mailbox.submit(self.share, argv)
+        try:
+            rest = ""
+            with self._held(job), (job.folder / "out").open() as out:
+                while True:
+                    rc = job.rc
+                    *whole, rest = (rest + out.read()).split("\n")
+                    yield from whole
+                    if rc is not None:
+                        break
+                    if not self._has(job):
+                        raise LabBroken(self._how_it_ended())
+                    time.sleep(mailbox.POLL_S)
+            if rc:
+                raise LabBroken((job.folder / "err").read_text().strip() or f"it ended with {rc}")
+        finally:
+            self._finish(job)
+
+    def _finish(self, job: mailbox.Job) -> None:
+        """Have a job end that may be at it still, and remove its folder."""
+        if self._has(job) and job.rc is None:
+            job.cancel()
+        deadline = time.monotonic() + _CANCEL_S
+        while self._has(job) and job.rc is None and time.monotonic() < deadline:
+            time.sleep(mailbox.POLL_S)
+        if job.rc is not None:
+            shutil.rmtree(job.folder, ignore_errors=True)
 
     def terminal(self, argv: list[str]) -> int:
         """Have the tool inside do a command on a terminal of its own, joined to this one."""

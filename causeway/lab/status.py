@@ -12,7 +12,7 @@ from causeway.process import run_all
 
 def status(lab: Lab) -> dict[str, Any]:
     """The lab's state as other tools read it (docs/commands.md, "JSON")."""
-    devices = _devices(lab)
+    devices, mounted = _devices(lab), filesystems.mounted(lab)
     return {
         "lab": lab.site.name,
         "lab_host": "uml" if clock.is_uml() else "native",
@@ -40,7 +40,7 @@ def status(lab: Lab) -> dict[str, Any]:
                 "owner": filesystem.owner,
                 "servers": lab.site.servers(name),
                 "mount_point": filesystem.mount_point,
-                "mounted_on": filesystems.mounted_on(lab, name),
+                "mounted_on": mounted[name],
             }
             for name, filesystem in lab.site.topology.filesystems.items()
         ],

@@ -32,8 +32,11 @@ def drawing_of(folder: Path) -> str:
     return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
-def write(run: Run, folder: Path, drawing: str = "") -> None:
-    """Write report.json, the pages and junit.xml. `drawing` is the site's, as an element of HTML."""
+def write(run: Run, folder: Path, drawing: str = "", load: str = "") -> None:
+    """Write report.json, the pages and junit.xml.
+
+    `drawing` is the site's, `load` what its links carried, as elements of HTML.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     folder = folder.resolve()
     report = json.dumps(to_json(run), indent=2, ensure_ascii=False, allow_nan=False)
@@ -41,7 +44,7 @@ def write(run: Run, folder: Path, drawing: str = "") -> None:
     if drawing:
         (folder / _DRAWING).write_text(drawing, encoding="utf-8")
     (folder / "scenarios").mkdir(exist_ok=True)
-    for name, text in page.render(run, other_clock(run, folder.parent), drawing).items():
+    for name, text in page.render(run, other_clock(run, folder.parent), load + drawing).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "junit.xml").write_text(junit.render(run), encoding="utf-8")
 

@@ -9,8 +9,10 @@ from rich.console import Console
 from causeway import interrupts
 from causeway.lab import clock, dirt
 from causeway.lab.lab import MADE_OF, RUNS, Lab
+from causeway.lab.probes.load import Recorder
 from causeway.process import transcript
-from causeway.render.drawing import svg as drawing
+from causeway.render.drawing.load import load_part
+from causeway.render.drawing.page import element
 from causeway.report import files
 from causeway.report.result import Run, ScenarioResult
 from causeway.scenario.evidence import collect
@@ -28,18 +30,25 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     name = folder.name
     transcript.to(folder / "transcript.txt")
     watch, lag_before = clock.Watch(), clock.lag_s() if clock.paced() else 0.0
+    recorder = Recorder(lab)
 
     def play_one(scenario: Scenario) -> ScenarioResult:
         if marked := dirt.after(lab):
             return not_played(scenario, "broken", f"the lab was not restored after {marked}")
         say.print(f"{scenario.name}: {scenario.title}", markup=False)
         transcript.note(f"# scenario {scenario.name}")
-        return play(scenario, lab, seed, lambda why: collect(lab, folder / "evidence" / scenario.name, why))
+        at_s = recorder.now_s()
+        result = play(scenario, lab, seed, lambda why: collect(lab, folder / "evidence" / scenario.name, why))
+        for step in result.steps:
+            recorder.mark(at_s, f"{scenario.name}, {step.phase}: {step.sentence}")
+            at_s += step.virtual_s
+        return result
 
     def told(result: ScenarioResult) -> None:
         say.print(f"{result.name}: {result.verdict} ({result.wall_s:.1f} s) {result.why}", markup=False)
 
-    results, interrupted = _each(scenarios, play_one, told)
+    with recorder.recording():
+        results, interrupted = _each(scenarios, play_one, told)
     run = Run(
         id=name,
         lab=lab.site.name,
@@ -56,7 +65,8 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     )
     transcript.to(None)
     with interrupts.held():
-        files.write(run, folder, drawing.inline(lab.site))
+        recorder.load.write(folder)
+        files.write(run, folder, element(lab.site), load_part(lab.site, recorder.load))
         say.print(f"report: runs/{name}/report.html", markup=False)
     return run
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,11 @@ class Here(Lab):
         return list(argv)
 
     plug = enter
+
+    @cached_property
+    def pids(self) -> dict[str, int]:
+        """No container runs."""
+        return {}
 
     def file(self, node: str, path: str) -> Path:  # noqa: ARG002
         return Path(path)

@@ -33,6 +33,12 @@ def test_every_file_that_loads_fits(file: Path) -> None:
     assert wrong(yaml.safe_load(file.read_text())) == []
 
 
+@pytest.mark.parametrize("file", [*map(site_file, sites())], ids=str)
+def test_shipped_sites_tell_editors_where_it_is(file: Path) -> None:
+    said = file.read_text().splitlines()[0].removeprefix("# yaml-language-server: $schema=")
+    assert json.loads((file.parent / said).read_text()) == schema()
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_every_drawn_site_fits(seed: int) -> None:
     assert wrong(draw(seed)) == []

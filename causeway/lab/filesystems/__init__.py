@@ -14,15 +14,23 @@ def driver_of(lab: Lab, filesystem: str) -> Driver:
     return BY_DRIVER[lab.site.topology.filesystems[filesystem].driver]
 
 
-def mounted_on(lab: Lab, filesystem: str) -> list[str]:
-    """The nodes on which a filesystem is mounted. It asks no filesystem, and so waits for none."""
-    wanted = lab.site.topology.filesystems[filesystem].mount_point, driver_of(lab, filesystem).MOUNT_TYPE
-    found = []
-    for node in lab.site.nodes:
+def mounted(lab: Lab) -> dict[str, list[str]]:
+    """The nodes on which each filesystem is mounted. It asks no filesystem, and so waits for none."""
+    marks = {
+        (filesystem.mount_point, driver_of(lab, name).MOUNT_TYPE): name
+        for name, filesystem in lab.site.topology.filesystems.items()
+    }
+    found: dict[str, list[str]] = {name: [] for name in marks.values()}
+    for node in lab.site.nodes if marks else ():
         if not lab.state(node).startswith("up"):
             continue
         mounts = Path(lab.file(node, "").parent, "mounts")
         fields = (line.split() for line in mounts.read_text().splitlines())
-        if any((f[1], f[2]) == wanted for f in fields):
-            found.append(node)
+        for name in dict.fromkeys(marks[f[1], f[2]] for f in fields if (f[1], f[2]) in marks):
+            found[name].append(node)
     return found
+
+
+def mounted_on(lab: Lab, filesystem: str) -> list[str]:
+    """The nodes on which one filesystem is mounted."""
+    return mounted(lab)[filesystem]

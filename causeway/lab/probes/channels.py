@@ -105,3 +105,9 @@ def parse_ovs_bond(end: ChannelEnd, text: str) -> ChannelState:
         _field(text, "lacp_status") == "negotiated" and {m for m, up in members.items() if up} == set(end.members),
         members,
     )
+
+
+def parse_ovs_bonds(text: str) -> dict[str, str]:
+    """Read `ovs-appctl bond/show`: what it says of each bond, by the bond's name."""
+    _, *parts = re.split(r"^---- (\S+) ----$", text, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))

@@ -1,19 +1,29 @@
-"""The drawing as a page without a server: whoever clicks two nodes is shown the way there and the way back."""
+"""The drawing as a page without a server: whoever clicks two nodes is shown the way there and the way back.
 
-import json
+A run's load, where it is there, gets a slider over its time.
+"""
+
 from typing import Any
 
 from causeway.model.site import Site
 from causeway.plan.paths import Ambiguous, Path, Unreachable, Ways
+from causeway.render.drawing.data import data_part
+from causeway.render.drawing.load import load_part
 from causeway.render.drawing.parts import Parts
 from causeway.render.drawing.svg import inline
 from causeway.render.text import fill
+from causeway.report.load import Load
 
 
-def page(site: Site) -> str:
-    """The whole page, with the ways between all boxes as data."""
-    data = json.dumps(ways(site), separators=(",", ":")).replace("<", "\\u003c")  # no tag ends the script before us
-    return fill("templates/drawing.html.j2", name=site.name, drawing=inline(site), ways=data)
+def page(site: Site, load: Load | None = None) -> str:
+    """The whole page. BadInput where a load is another site's."""
+    loaded = load_part(site, load) if load else ""
+    return fill("templates/drawing.html.j2", name=site.name, drawing=loaded + element(site))
+
+
+def element(site: Site) -> str:
+    """The drawing as a part of a page, with its script, and with the ways between all boxes as data."""
+    return fill("templates/drawing-part.html.j2", drawing=inline(site), ways=data_part("ways", ways(site)))
 
 
 def ways(site: Site) -> dict[str, dict[str, Any]]:
