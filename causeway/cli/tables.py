@@ -40,6 +40,16 @@ def checkpoints(rows: Iterable[dict[str, Any]]) -> Table:
     return table
 
 
+def lessons(rows: Iterable[dict[str, Any]]) -> Table:
+    """The lessons, and which sites can take each."""
+    table = _table("lesson", "what it is about", "tasks", "labs that can take it")
+    for row in rows:
+        able = [where["site"] for where in row["sites"] if where["takes"]]
+        levels = f", {row['levels']} levels" if row["levels"] > 1 else ""
+        table.add_row(row["lesson"], row["title"], f"{row['tasks']}{levels}", ", ".join(able) or "none")
+    return table
+
+
 def drift(found: Iterable[Drift]) -> Table:
     """What a reboot would change on nodes."""
     table = _table("node", "what", "its files say", "it runs with")
