@@ -10,8 +10,8 @@ What stands in {{ }} is filled in of the cast, by Jinja. Its form:
     - the first one
     - the next one
     ### Solution
-    Prose, and ```console blocks of lines `NODE# command` (`> ...` goes on with it), or `NODE:FILE -> NODE:FILE` for what
-    is carried by hand.
+    Prose, and ```console blocks of lines `NODE# command` (`> ...` goes on with it), or `NODE:FILE -> NODE:FILE` for
+    what is carried by hand.
     ## Afterwards
     The debriefing.
 """
@@ -32,8 +32,8 @@ AFTERWARDS, HINTS, SOLUTION = "Afterwards", "Hints", "Solution"
 _TASK = re.compile(r"(\d+)\. (.+)")
 _COMMAND = re.compile(r"(?P<node>\S+)# (?P<command>.+)")
 _CARRIED = re.compile(r"(?P<from>\S+):(?P<path>/\S+) -> (?P<to>\S+):(?P<there>/\S+)")
-#: What may stand in a console block before it is filled in: a turn of Jinja's, a prompt, what goes on, or an empty line.
-_IN_CONSOLE = re.compile(r"\s*|\{%.*%\}|\{\{.*\}\}(?!.*# ).*|.*\S# .+|> .*|.*:.* -> .*:.*")
+#: What may stand in a console block before it is filled in: nothing, a turn of Jinja's, a prompt, what goes on.
+_IN_CONSOLE = re.compile(r"\s*|\{%.*%\}|\{\{.*\}\}(?!.*# ).*|.*\S# .+|>( .*)?|.*:.* -> .*:.*")
 _FENCE = "```"
 
 
@@ -106,7 +106,7 @@ def steps(solution: str) -> list[Command | Carried]:
     """What is to be done, of a solution that is filled in. ValueError for a line that is nothing of the kind."""
     found: list[Command | Carried] = []
     for line in _consoles(solution):
-        if line.startswith("> ") and found and isinstance(found[-1], Command):
+        if line.startswith(">") and found and isinstance(found[-1], Command):
             found[-1] = Command(found[-1].node, f"{found[-1].text}\n{line[2:]}")
         elif said := _CARRIED.fullmatch(line):
             found.append(Carried(said["from"], said["path"], said["to"], said["there"]))

@@ -1,6 +1,5 @@
 """Builds a server's channel by hand, and finds which of its ends governs which direction."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
