@@ -7,21 +7,20 @@ from ipaddress import IPv4Address, IPv4Network
 from causeway.errors import Unsupported
 from causeway.lab.changes.change import Change, Step
 from causeway.lab.changes.files import replaced
+from causeway.lab.probes import nuttcp
 from causeway.lab.probes.channels import read_channel
 from causeway.lab.probes.counters import difference, sent_bytes
 from causeway.lab.probes.drift import drift
-from causeway.lab.probes.nuttcp import Stream
 from causeway.lessons.desk import Desk
 from causeway.lessons.lesson import AskLesson
 from causeway.model.topology import LINUX_POLICIES, ChannelEnd
 from causeway.scenario.cast import Channel
-from causeway.scenario.words.streams import DATA_PORT, SOURCE_PORTS, transmitting
 
 FILE = "/etc/network/interfaces"
 #: LACP looks for a partner that it has lost no oftener than each 30 s.
 AGREED_S = 35
 #: Connections of one client, all at once: that all hash to one member of two by chance happens in 1 of 128 checks.
-STREAMS, SECONDS = 8, 2.0
+STREAMS, SECONDS = 8, 1
 #: The part of the bytes that a member must carry to count: more than LACP and acknowledgements.
 COUNTS = 0.02
 
@@ -81,29 +80,25 @@ def task_1(desk: Desk, cast: Cast) -> None:
 
 def task_2(desk: Desk, cast: Cast) -> None:
     """What one client fetches over many connections comes by several members."""
-    _spread(desk, cast, cast.server.host, "t", f"members by which {cast.client} fetches, many connections at once")
+    _spread(desk, cast, cast.server.host, "-t", f"members by which {cast.client} fetches, many connections at once")
 
 
 def task_3(desk: Desk, cast: Cast) -> None:
     """What one client sends over many connections comes by several members; the server's end is as it was."""
-    _spread(desk, cast, cast.server.switch, "r", f"members by which {cast.client} sends, many connections at once")
+    _spread(desk, cast, cast.server.switch, "-r", f"members by which {cast.client} sends, many connections at once")
 
 
-def _spread(desk: Desk, cast: Cast, end: ChannelEnd, direction: str, what: str) -> None:
-    carrying = _carrying(desk, cast, end, direction)
+def _spread(desk: Desk, cast: Cast, end: ChannelEnd, way: str, what: str) -> None:
+    carrying = _carrying(desk, cast, end, way)
     desk.holds(f"{what}: more than one", len(carrying) > 1, carrying)
 
 
-def _carrying(desk: Desk, cast: Cast, end: ChannelEnd, direction: str) -> Sequence[str]:
+def _carrying(desk: Desk, cast: Cast, end: ChannelEnd, way: str) -> Sequence[str]:
     """The members by which an end sends while the client has many connections."""
-    to = desk.site.address(cast.client, cast.server.network)
-    ports = desk.untaken(SOURCE_PORTS, STREAMS)
-    streams = [
-        Stream(cast.server.node, cast.client, to, f"{i}", direction, port, DATA_PORT + 2 * i)
-        for i, port in enumerate(ports)
-    ]
+    to = str(desk.site.address(cast.client, cast.server.network))
     before = sent_bytes(desk.lab, end.node, end.members)
-    with transmitting(desk, streams, SECONDS) as running:
-        running.results()
+    with nuttcp.servers(desk.lab, [cast.client]):
+        many = ("nuttcp", way, "-w1m", f"-N{STREAMS}", f"-T{SECONDS}", f"-P{nuttcp.CONTROL_PORT}", to)
+        desk.lab.on(cast.server.node, *many).must()
     sent = difference(before, sent_bytes(desk.lab, end.node, end.members))
     return [member for member, count in sent.items() if count > COUNTS * sum(sent.values())]
