@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Address, IPv4Network
 
 from causeway.errors import Unsupported
@@ -70,7 +71,7 @@ def task_1(desk: Desk, cast: Cast) -> None:
         return [member for member, up in read_channel(desk.lab, end).members.items() if up]
 
     for end in (server.host, server.switch):
-        desk.soon(f"members by which {end.node} sends", end.members, lambda end=end: sending(end), AGREED_S)
+        desk.soon(f"members by which {end.node} sends", end.members, partial(sending, end), AGREED_S)
     desk.soon("its mode", "802.3ad", lambda: read_channel(desk.lab, server.host).mode, 0)
     answered = desk.lab.on(cast.client, "ping", "-c", "1", "-W", "2", str(cast.address)).rc == 0
     desk.holds(f"{cast.client} reaches {server.node} by {cast.address}", answered, "it does not")

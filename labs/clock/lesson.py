@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Address
 
 from causeway.errors import LabBroken, Unsupported
@@ -55,7 +56,7 @@ def task_1(desk: Desk, cast: Cast) -> None:
         desk.soon(
             f"{node} takes its time from {cast.server}, and agrees with it",
             True,
-            lambda n=node: _agrees(desk, n),
+            partial(_agrees, desk, node),
             FIRST_S,
         )
 
