@@ -33,7 +33,7 @@ _TASK = re.compile(r"(\d+)\. (.+)")
 _COMMAND = re.compile(r"(?P<node>\S+)# (?P<command>.+)")
 _CARRIED = re.compile(r"(?P<from>\S+):(?P<path>/\S+) -> (?P<to>\S+):(?P<there>/\S+)")
 #: What may stand in a console block before it is filled in: nothing, a turn of Jinja's, a prompt, what goes on.
-_IN_CONSOLE = re.compile(r"\s*|\{%.*%\}|\{\{.*\}\}(?!.*# ).*|.*\S# .+|>( .*)?|.*:.* -> .*:.*")
+_IN_CONSOLE = re.compile(r"\s*|\{%.*%\}|\{\{[^}]*\}\}|.*\S# .+|>( .*)?|.*:.* -> .*:.*")
 _FENCE = "```"
 
 

@@ -69,9 +69,7 @@ def task_3(desk: Desk, cast: Cast) -> None:
         shown = desk.lab.on(host.name, "sh", "-c", "cat /root/.ssh/id_*.pub 2>/dev/null | cut -d' ' -f2").stdout.split()
         found += len(set(shown))
         prints |= set(shown)
-        loose = desk.lab.on(
-            host.name, "find", "/root/.ssh", "-type", "f", "-name", "id_*", "!", "-name", "*.pub", "-perm", "/077"
-        )
+        loose = desk.lab.on(host.name, "find", "/root/.ssh", "-name", "id_*", "!", "-name", "*.pub", "-perm", "/077")
         desk.same(f"private keys of {host.called} that others could read", [], loose.stdout.split())
     desk.holds(
         "each host has a key pair of its own", found == len(prints) >= len(cast.hosts), f"{len(prints)} different ones"
