@@ -14,6 +14,8 @@ LEVELS = 3
 SAID = ("", "One thing is wrong.", "More than one thing is wrong.", "It is well while nobody works.")
 #: What a channel, or whoever keeps the time, takes to be as before.
 SETTLES_S = 45
+#: How long a check waits for that.
+CHECKED_S = 10
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def begin(desk: Desk, cast: Cast) -> None:
 def task_1(desk: Desk, cast: Cast) -> None:
     """All that the site's sheet promises is kept."""
     due = len(_kept(desk, cast))
-    desk.soon(f"of {due} kinds of promises of the sheet are kept", due, lambda: sum(_kept(desk, cast)), 0)
+    desk.soon(f"of {due} kinds of promises of the sheet are kept", due, lambda: sum(_kept(desk, cast)), CHECKED_S)
 
 
 def _kept(desk: Desk, cast: Cast) -> list[bool]:
