@@ -67,10 +67,10 @@ lab-test: packages ## tests that bring up labs, two side by side: one uses one C
 	$(python) -m pytest tests/lab tests/kernel -m 'not plays_all' --durations=15; rest=$$?; \
 	wait $$! && all=0 || all=$$?; cat runs/lab-test.log; exit $$((rest | all))
 
-nightly: packages ## jubl with other seeds, names and numbers, 20 sites drawn at random, whole, in runs/sites/; 200 kills; a browser; no network
+nightly: packages ## other seeds, names, numbers, 20 drawn sites, whole; 200 kills; every lesson; a browser; no network
 	@$(causeway) build
 	@$(python) -m pytest tests/browser tests/offline; pages=$$?; $(python) -m tests.kills; kills=$$?; \
-	$(python) -m tests.sites.played nightly && exit $$((pages | kills))
+	$(python) -m tests.lessons; lessons=$$?; $(python) -m tests.sites.played nightly && exit $$((pages | kills | lessons))
 
 bench: packages ## measure bring-up, tear-down and eight streams (LAB, COUNT=[pool=]n,n...); results in runs/
 	@$(causeway) bench $(LAB) $(count)

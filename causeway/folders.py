@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-#: The checkout: topologies, scenarios, images.
+#: The checkout: topologies, scenarios, lessons, images.
 REPO = Path(__file__).resolve().parents[1]
 
 #: What of it is used in a lab host.
-INSIDE = ("causeway", "nodes", "scenarios", "topologies")
+INSIDE = ("causeway", "labs", "nodes", "scenarios", "topologies")
 
 
 def _home(variable: str, default: str) -> Path:

@@ -11,6 +11,7 @@ from causeway.cli import (
     complete,
     faults,
     labs,
+    lessons,
     rehearsals,
     reports,
     runs,
@@ -61,6 +62,7 @@ app.command()(sites.schema)
 app.command()(sizes.size)
 app.command()(complete.completion)
 app.add_typer(faults.app, name="fault")
+app.add_typer(lessons.app, name="lab")
 
 
 def main(argv: list[str] | None = None) -> int:

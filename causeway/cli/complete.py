@@ -14,6 +14,7 @@ from causeway.hosts import host
 from causeway.hosts import templates as kept
 from causeway.hosts.checkpoints import LIST
 from causeway.lab.faults.catalogue import FAULTS, Parameter
+from causeway.lessons import lesson
 from causeway.model.site import Site
 from causeway.scenario import runner
 
@@ -58,7 +59,7 @@ _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) {pat
 
 
 def completion(shell: Annotated[Shell, typer.Argument(help="bash, zsh or fish")]) -> None:
-    """Print what makes a shell complete commands, options, nodes, sites, scenarios and faults."""
+    """Print what makes a shell complete commands, options, nodes, sites, scenarios, faults and lessons."""
     variable = f"_{PROGRAM.upper()}_COMPLETE"
     path = shlex.quote(str(REPO / "bin" / PROGRAM))
     typer.echo(_SCRIPTS[shell].format(name=PROGRAM, variable=variable, path=path), nl=False)
@@ -103,6 +104,11 @@ def nodes_before_command(context: typer.Context, incomplete: str) -> list[str]:
 def scenarios(incomplete: str) -> list[str]:
     """The shipped scenarios."""
     return _begun(incomplete, runner.names())
+
+
+def lessons(incomplete: str) -> list[str]:
+    """The shipped lessons."""
+    return _begun(incomplete, lesson.every())
 
 
 def faults(incomplete: str) -> list[str]:

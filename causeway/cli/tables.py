@@ -40,6 +40,27 @@ def checkpoints(rows: Iterable[dict[str, Any]]) -> Table:
     return table
 
 
+def lessons(rows: Iterable[dict[str, Any]]) -> Table:
+    """The lessons, and which sites can take each."""
+    table = _table("lesson", "what it is about", "tasks", "labs that can take it")
+    for row in rows:
+        able = [where["site"] for where in row["sites"] if where["takes"]]
+        levels = f", {row['levels']} levels" if row["levels"] > 1 else ""
+        table.add_row(row["lesson"], row["title"], f"{row['tasks']}{levels}", ", ".join(able) or "none")
+    return table
+
+
+def board(rows: Iterable[dict[str, Any]]) -> Table:
+    """Who is where in a class."""
+    table = _table("lab", "lesson", "task", "passed", "hints", "checks", "resets", "since")
+    for row in rows:
+        at = "done" if row["done"] else f"{row['task']} of {row['tasks']}"
+        passed = ", ".join(map(str, row["passed"])) + (" (solution played)" if row["solved"] else "")
+        numbers = (row["hints"], row["checks"], row["resets"], row["since"])
+        table.add_row(row["lab"], row["lesson"], at, passed, *map(str, numbers))
+    return table
+
+
 def drift(found: Iterable[Drift]) -> Table:
     """What a reboot would change on nodes."""
     table = _table("node", "what", "its files say", "it runs with")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from causeway.docs.labs import header
+from causeway.docs.lessons import lesson_rows, smallest_first
 from causeway.docs.markdown import page_from, table
 from causeway.folders import REPO, site_file, sites
 from causeway.model.load import load_site
@@ -19,9 +20,13 @@ def index_page() -> str:
         TEXT,
         {
             "labs": table("lab|nodes|what it is", _labs())[:-1],
+            "lessons": table("|".join(["lesson", "shows", *(site.name for site in smallest_first())]), lesson_rows())[
+                :-1
+            ],
             "scenarios": table("|".join(["scenario", "shows", *sites()]), _scenarios())[:-1],
         },
         REPO / "topologies",
+        REPO / "labs",
         REPO / "scenarios",
     )
 

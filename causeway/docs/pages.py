@@ -9,19 +9,21 @@ from causeway.docs.commands import commands_page
 from causeway.docs.faults import faults_page
 from causeway.docs.index import index_page
 from causeway.docs.labs import lab_page
+from causeway.docs.lessons import lesson_page
 from causeway.docs.mc import mc_page
 from causeway.docs.redpaper import redpaper_page
 from causeway.docs.scenarios import scenario_page
 from causeway.docs.sites import sites_page
 from causeway.docs.sizing import sizing_page
 from causeway.folders import REPO, site_file, sites
+from causeway.lessons.lesson import every
 from causeway.model import schema
 from causeway.model.load import load_site
 from causeway.render.drawing.svg import svg
 
 DOCS = REPO / "docs"
 #: Folders of docs/ in which every file is a generated one.
-_OWN_FOLDERS = ("labs", "scenarios")
+_OWN_FOLDERS = ("labs", "lessons", "scenarios")
 #: Generated pages beside them.
 _OWN_PAGES = {
     "README.md": index_page,
@@ -41,6 +43,8 @@ def pages() -> dict[str, str]:
     for site in sites():
         found[f"labs/{site}.md"] = lab_page(site_file(site))
         found[f"labs/{site}.svg"] = svg(load_site(site_file(site)))
+    for name in every():
+        found[f"lessons/{name}.md"] = lesson_page(name)
     for file in sorted((REPO / "scenarios").glob("*.py")):
         found[f"scenarios/{file.stem}.md"] = scenario_page(file)
     return found

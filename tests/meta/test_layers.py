@@ -19,7 +19,7 @@ FLOORS = (
     {"rehearse", "collect"},
     {"lab"},
     {"scenario"},
-    {"play"},
+    {"play", "lessons"},
     {"hosts"},
     {"cli"},
     {"docs", "__main__"},

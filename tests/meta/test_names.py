@@ -129,13 +129,13 @@ def with_words(sources: dict[str, str], kind: str) -> dict[str, list[str]]:
 
 
 def test_general_code_names_no_site() -> None:
-    found = with_names(modules("causeway", "scenarios"))
+    found = with_names(modules("causeway", "labs", "scenarios"))
     assert {path: hits for path, hits in found.items() if path not in SITES_NAMED} == {}
     assert SITES_NAMED - found.keys() == set(), "mended: take them out of the list"
 
 
 def test_a_kinds_words_stand_in_its_own_files() -> None:
-    sources = modules("causeway", "scenarios")
+    sources = modules("causeway", "labs", "scenarios")
     found = {path: hits for kind in KINDS for path, hits in with_words(sources, kind).items()}
     assert {path: hits for path, hits in found.items() if path not in KINDS_SAID} == {}
     assert KINDS_SAID - found.keys() == set(), "mended: take them out of the list"

@@ -7,10 +7,10 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Diskless, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
-from causeway.scenario.cast.routes import AskRoutes, Detour, Transports, WayBack
+from causeway.scenario.cast.routes import AskRoutes, Detour, Newcomer, Transports, WayBack
 from causeway.scenario.cast.time import AskTime, AwayTime
 
-__all__ = ["Ask", "AwayTime", "Channel", "Detour", "Diskless", "Member", "Mounts", "Transports", "WayBack"]
+__all__ = ["Ask", "AwayTime", "Channel", "Detour", "Diskless", "Member", "Mounts", "Newcomer", "Transports", "WayBack"]
 
 
 class Ask(AskChannels, AskFabrics, AskRoutes, AskTime, AskClusters):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.model.topology import Route
 from causeway.plan.paths import Ambiguous, Hop, Unreachable, Ways, by_network, without_routes
@@ -29,6 +30,15 @@ class WayBack:
 
     node: str
     to: str
+
+
+@dataclass(frozen=True)
+class Newcomer:
+    """A node that reaches a far one by its static routes alone; the far one answers by `back` alone."""
+
+    node: str
+    far: str
+    back: list[Route]
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,27 @@ class AskRoutes(Asking):
                         return WayBack(name, route.to)
         whose = "host with a disk" if disk else "host"
         raise self._lacks(f"{whose} that answers others by a static route to their network")
+
+    def newcomer(self) -> Newcomer:
+        """A host with a disk that reaches another by static routes alone, and is answered by one alone, of a disk, too.
+
+        Rather one that has no task for others.
+        """
+        disked = [h for h in self._hosts() if h not in self.site.diskless() and self.site.nodes[h].routes]
+        for node in sorted(disked, key=self._serves):
+            bare = Ways(self._routeless(node, self.site.nodes[node].routes))
+            for far in (h for h in disked if h != node and self._talk(node, h)):
+                address = self.site.known_by(node).address
+                back = [r for r in self.site.nodes[far].routes if address in self.site.destination(r)]
+                if back and not reached(bare, node, far) and not reached(Ways(self._routeless(far, back)), node, far):
+                    self._give([node, far])
+                    return Newcomer(node, far, back)
+        raise self._lacks(
+            "host with a disk that another, of a disk, too, reaches and is reached by with static routes alone"
+        )
+
+    def _routeless(self, node: str, routes: list[Route]) -> Site:
+        return without_routes(self.site, [node], [route.to for route in routes])
 
     def stranger(self, node: str) -> tuple[str, IPv4Address]:
         """A host that sends to a node from an address to which the node has no route; and that address."""

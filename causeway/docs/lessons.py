@@ -1,0 +1,62 @@
+"""A lesson's page, from its text and the sentences of its checks; and the table of all."""
+
+from collections.abc import Iterator
+
+from causeway.docs.markdown import made_from
+from causeway.folders import site_file, sites
+from causeway.lessons import lesson as lessons
+from causeway.lessons.lesson import CastLesson, Lesson
+from causeway.model.load import load_site
+from causeway.model.site import Site
+
+
+def lesson_page(name: str) -> str:
+    """A lesson as the first shipped site takes it; hints and the solution are folded away."""
+    lesson = lessons.load(lessons.FOLDER / name)
+    able = [site for site in smallest_first() if not lessons.where(lesson, site)]
+    cast = lesson.for_site(able[0])
+    lines = [f"# Lesson {name}: {cast.title}", "", made_from(lessons.FOLDER / name), ""]
+    lines += [
+        f"With the names of `{able[0].name}`. Labs that can take it: {', '.join(site.name for site in able)}.",
+        "",
+    ]
+    if lesson.levels > 1:
+        lines += [
+            f"It has {lesson.levels} levels (`--level`), and draws what it takes by `--seed`; here level 1, seed 1.",
+            "",
+        ]
+    lines += ["```sh", f"bin/causeway up {able[0].name}", f"bin/causeway lab start {name}", "```", "", cast.story, ""]
+    lines += _tasks(cast)
+    lines += [*_folded("Afterwards (for those who are done)", cast.afterwards), ""]
+    return "\n".join(lines)
+
+
+def _tasks(cast: CastLesson) -> Iterator[str]:
+    for task, check in zip(cast.tasks, cast.lesson.checks, strict=True):
+        yield from (f"## {task.number}. {task.title}", "", task.text, "")
+        yield from (f"**Looked at.** {' '.join((check.__doc__ or '').split())}", "")
+        yield from _folded("Hints", "\n".join(f"{n}. {hint}" for n, hint in enumerate(task.hints, 1)))
+        yield from _folded("The model solution", task.solution)
+
+
+def _folded(title: str, text: str) -> list[str]:
+    return ["<details>", f"<summary>{title}</summary>", "", text, "", "</details>", ""]
+
+
+def lesson_rows() -> Iterator[list[str]]:
+    """A lesson with its title, and who of each lab's nodes takes part, or why it cannot be there."""
+    for lesson in lessons.load_all():
+        where = [_billed(lesson, site) for site in smallest_first()]
+        title = lesson.text.title.text
+        yield [f"[{lesson.name}](lessons/{lesson.name}.md)", title, *where]
+
+
+def _billed(lesson: Lesson, site: Site) -> str:
+    if why := lessons.where(lesson, site):
+        return f"nobody: {why}"
+    return ", ".join(lesson.for_site(site).players[:6])
+
+
+def smallest_first() -> list[Site]:
+    """The smallest first."""
+    return sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))

@@ -1,0 +1,56 @@
+"""The colleague: something is wrong, drawn by the seed; on three levels of difficulty."""
+
+from dataclasses import dataclass
+
+from causeway.errors import Unsupported
+from causeway.lessons.desk import Desk
+from causeway.lessons.lesson import AskLesson
+from causeway.lessons.promises import kept
+from causeway.lessons.troubles import Trouble, drawn
+from causeway.wait import until
+
+#: One fault; one that hides behind another; one that shows only under load.
+LEVELS = 3
+SAID = ("", "One thing is wrong.", "More than one thing is wrong.", "It is well while nobody works.")
+#: What a channel, or whoever keeps the time, takes to be as before.
+SETTLES_S = 45
+#: How long a check waits for that.
+CHECKED_S = 10
+
+
+@dataclass(frozen=True)
+class Cast:
+    """What is wrong, made in this order, and the hosts between which root logs in."""
+
+    troubles: list[Trouble]
+    colleagues: list[str]
+    said: str
+
+    @property
+    def last_first(self) -> list[Trouble]:
+        """In the order in which one finds them."""
+        return self.troubles[::-1]
+
+
+def cast(ask: AskLesson) -> Cast:
+    colleagues = [node for node in ask.colleagues() if node not in ask.site.diskless()]
+    troubles = drawn(ask.site, colleagues, ask.level, ask.random)
+    if not troubles:
+        raise Unsupported(f"{ask.site.name} has nothing that could go wrong on level {ask.level}")
+    return Cast(troubles, colleagues, SAID[ask.level])
+
+
+def begin(desk: Desk, cast: Cast) -> None:
+    for trouble in cast.troubles:
+        trouble.make(desk.lab)
+    until("something shows", lambda: "" if not all(_kept(desk, cast)) else "nothing", deadline_s=SETTLES_S)
+
+
+def task_1(desk: Desk, cast: Cast) -> None:
+    """All that the site's sheet promises is kept."""
+    due = len(_kept(desk, cast))
+    desk.soon(f"of {due} kinds of promises of the sheet are kept", due, lambda: sum(_kept(desk, cast)), CHECKED_S)
+
+
+def _kept(desk: Desk, cast: Cast) -> list[bool]:
+    return list(kept(desk, cast.colleagues).values())

@@ -1,0 +1,128 @@
+"""Plays lessons: each fails its checks at the beginning, every task by itself, and passes them by its model solution.
+
+    python -m tests.lessons                    every lesson on the smallest site that can take it, every level; and what
+                                               docs/training.md says one types
+    python -m tests.lessons routes:jubl ...    some, on this site or that; routes:jubl:7:2 with seed 7, on level 2
+
+Each gets a lab of its own, in paced time. Exit codes: 0 all is well, 1 it is not.
+"""
+
+import argparse
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from causeway.folders import REPO, site_file, sites
+from causeway.lessons import lesson as lessons
+from causeway.model.load import load_site
+
+#: Seconds that one command may take: a boot, or an election, on a slow machine.
+TIMEOUT_S = 900
+
+
+@dataclass(frozen=True)
+class Play:
+    """A lesson on a site."""
+
+    lesson: str
+    site: str
+    seed: int = 1
+    level: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.lesson}:{self.site}:{self.seed}:{self.level}"
+
+
+def every() -> Iterator[Play]:
+    """Each lesson on the shipped site of fewest nodes that can take it, each level of it once."""
+    known = sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))
+    for one in lessons.load_all():
+        able = next(site.name for site in known if not lessons.where(one, site))
+        yield from (Play(one.name, able, level=level) for level in range(1, one.levels + 1))
+
+
+def blocks() -> list[list[list[str]]]:
+    """What docs/training.md has one type to learn, and to teach: the words of each command, of each block."""
+    page = (REPO / "docs" / "training.md").read_text()
+    found = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[:2]
+    lines = [[shlex.split(line, comments=True) for line in block.splitlines()] for block in found]
+    return [[words[1:] for words in block if words[1] != "shell"] for block in lines]  # which takes a terminal
+
+
+def typed(block: list[list[str]]) -> list[str]:
+    """Type the commands of a block; what is wrong. A check before the solution ends with 1, all else with 0."""
+    wrong, solved = [], False
+    for words in block:
+        done = tool(*words)
+        solved = solved or words[:2] == ["lab", "solve"]
+        due = int(words[:2] == ["lab", "check"] and not solved)
+        if done.returncode != due:
+            wrong.append(f"{' '.join(words)} ended with {done.returncode}, not {due}: {done.stdout}{done.stderr}")
+    return wrong
+
+
+def tool(*words: str) -> "subprocess.CompletedProcess[str]":
+    argv = [str(REPO / "bin" / "causeway"), *words]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+
+
+def played(play: Play) -> list[str]:
+    """What is wrong with a lesson in the lab that is up, a sentence each; the lesson stays on."""
+    begun = tool("lab", "start", play.lesson, "--seed", str(play.seed), "--level", str(play.level))
+    if begun.returncode:
+        return [f"{play}: start ended with {begun.returncode}: {begun.stderr}"]
+    before = tool("lab", "check", "--json")
+    if before.returncode != 1:
+        return [f"{play}: at the beginning check ended with {before.returncode}: {before.stdout}{before.stderr}"]
+    wrong = [
+        f"{play}: task {t['number']} is done at the beginning" for t in json.loads(before.stdout)["tasks"] if t["done"]
+    ]
+    hint = tool("lab", "hint")
+    if hint.returncode or not hint.stdout.startswith("task 1, hint 1 of "):
+        wrong.append(f"{play}: hint ended with {hint.returncode}: {hint.stdout}{hint.stderr}")
+    solved = tool("lab", "solve")
+    if solved.returncode:
+        return [*wrong, f"{play}: solve ended with {solved.returncode}: {solved.stdout}{solved.stderr}"]
+    after = tool("lab", "check")
+    if after.returncode:
+        wrong.append(
+            f"{play}: after the model solution check ended with {after.returncode}: {after.stdout}{after.stderr}"
+        )
+    return wrong
+
+
+def in_a_lab(play: Play) -> list[str]:
+    """Bring a lab up for a lesson, play it, and end the lab."""
+    begun = time.monotonic()
+    up = tool("up", play.site, "--quiet")
+    if up.returncode:
+        return [f"{play}: up ended with {up.returncode}: {up.stderr}"]
+    brought = time.monotonic() - begun
+    try:
+        wrong = played(play)
+    finally:
+        tool("down", play.site)
+    took = time.monotonic() - begun - brought
+    print(f"{play}: {'wrong' if wrong else 'well'}, up in {brought:.0f} s, played in {took:.0f} s", flush=True)
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("play", nargs="*", help="LESSON:SITE, LESSON:SITE:SEED or LESSON:SITE:SEED:LEVEL; default: all")
+    wanted = [word.split(":") for word in parser.parse_args().play]
+    plays = [Play(lesson, site, *map(int, numbers)) for lesson, site, *numbers in wanted] or list(every())
+    wrong = [sentence for play in plays for sentence in in_a_lab(play)]
+    if not wanted:
+        wrong += [sentence for block in blocks() for sentence in typed(block)]
+    print("\n".join(wrong), flush=True)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
