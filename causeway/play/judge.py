@@ -146,14 +146,16 @@ def between(before: Mapping[Pair, Seen], steps: Iterable[Step], after: Mapping[P
 
 
 def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str) -> Iterator[Answer]:
-    """What was lost: pings of those who can talk afterwards; sessions; writes that hung or failed."""
+    """What was lost: pings of those who can talk afterwards, which are none at the end; sessions; writes that hung."""
 
     def each() -> Iterator[tuple[Answer, str, str]]:
         for pair, (total, longest) in watched.lost.items():
             if pair in after and after[pair].state != "no":
-                seconds = _seconds(total) + (f", at most {_seconds(longest)} at once" if longest < total else "")
                 see = [f"{pair[0]}# ping -i {watched.every_s:g} {{the other}}"]
-                yield Answer("lost", "other", f"pings lost {when}", "", "", seconds, see=see), pair[0], str(pair[1])
+                for_good = pair in watched.still and after[pair].state == "yes"
+                what = f"pings lost {when}" + (", and afterwards" if for_good else "")
+                turn: Turn = "worse" if for_good else "other"
+                yield Answer("lost", turn, what, "", "", _stalls(total, longest), see=see), pair[0], str(pair[1])
         for pair, why in watched.broke.items():
             yield Answer("sessions", "worse", f"sessions that broke {when}", "", "", why), pair[0], str(pair[1])
         for pair, silent in watched.silent.items():
@@ -164,11 +166,15 @@ def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str) -> Iterat
             if file.failed:
                 what = f"writes to {file.filesystem} {when}"
                 yield Answer("files", "worse", what, "done", "", file.failed), file.node, ""
-            elif file.stalled_s:
+            else:
                 what = f"writes to {file.filesystem} hung {when}"
-                yield Answer("files", "other", what, "", "", _seconds(file.stalled_s)), file.node, ""
+                yield Answer("files", "other", what, "", "", _stalls(file.stalled_s, file.longest_s)), file.node, ""
 
     yield from together(each())
+
+
+def _stalls(total: float, longest: float) -> str:
+    return _seconds(total) + (f", at most {_seconds(longest)} at once" if longest < total else "")
 
 
 def _seconds(value: float) -> str:

@@ -11,6 +11,7 @@ from causeway.lab.probes.nuttcp import Measured, Stream
 from causeway.model.site import Site
 from causeway.model.topology import ChannelEnd
 from causeway.plan.fairshare import counted_bytes
+from causeway.plan.paths import Ways
 from causeway.plan.streams import StreamEnds, expect
 from causeway.rehearse.rates import Pattern
 from causeway.scenario.words.streams import DATA_PORT, RATE_TOLERANCE, SOURCE_PORTS
@@ -40,13 +41,19 @@ class Played:
 
 
 def playable(site: Site, pattern: Pattern) -> bool:
-    """Whether its streams can be started, and what they get computed: not where a switch's hash is its own secret."""
+    """Whether its streams can be started, and what they get computed: not where a switch on their way hashes by a key
+    of its own."""
     if pattern.through is None:
         return False
     end, peers = pattern.through
     names = {end.node, *peers}
-    secret = any(end.hash_policy == "balance-tcp" for _, end, _ in site.channel_ends())
-    return not secret and all(site.comes_up(name) for name in names) and not names & set(site.diskless())
+    if not all(site.comes_up(name) for name in names) or names & set(site.diskless()):
+        return False
+    own, ways = site.nodes[end.node].interfaces[end.name].address, Ways(site)
+    ends = ((end.node, site.known_by(peer).address) if pattern.out else (peer, own) for peer in dict.fromkeys(peers))
+    hops = (hop for sender, target in ends for hop in ways.path(sender, target).hops)
+    policies = {segment.decided_by.hash_policy for hop in hops for segment in hop.segments if segment.decided_by}
+    return "balance-tcp" not in policies
 
 
 def play(lab: Lab, pattern: Pattern, seed: int) -> Played:

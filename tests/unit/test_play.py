@@ -17,7 +17,7 @@ from causeway.errors import LabBroken
 from causeway.folders import REPO
 from causeway.lab.probes import nuttcp
 from causeway.lab.probes.pairs import Pair, Seen, answered, echo, passed
-from causeway.lab.probes.watch import Io, Lost, Session, Watched, _room_for
+from causeway.lab.probes.watch import Io, Lost, Session, Watch, Watched, _room_for
 from causeway.model.load import load_site
 from causeway.model.thing import Port
 from causeway.play import judge, native, rehearsal, streams
@@ -96,6 +96,17 @@ def test_pings_are_lost_from_the_first_that_nobody_answers_to_the_next_that_some
     assert lost.still
     lost.answer(99)  # too late
     assert [round(seconds, 6) for seconds in lost.seconds(6.0)] == [2.7, 2.0]
+
+
+def test_pings_of_many_pairs_are_sent_in_turns_each_pair_s_as_often_as_the_others() -> None:
+    sent: list[bytes] = []
+    targets = {("a", Port(f"n{i}", "eth0")): IPv4Address(i) for i in range(120)}
+    watch = Watch(None, targets, {})  # type: ignore[arg-type]
+    line = SimpleNamespace(sendto=lambda packet, _: sent.append(packet))
+    for turn in range(6):
+        watch._ping({"a": line}, turn, 0.0)  # type: ignore[dict-item]
+        assert len(sent) == 40 * (turn + 1)
+    assert {packet[8:12] for packet in sent} == {i.to_bytes(4, "big") for i in range(120)}
 
 
 def test_a_session_is_silent_for_what_goes_beyond_its_pause() -> None:
@@ -302,16 +313,34 @@ def test_who_is_cut_off_between_two_steps_is_found() -> None:
 
 def test_what_is_lost_meanwhile_is_a_cost_and_what_breaks_or_fails_is_worse() -> None:
     pair = "lark", Port("quay1", "eth0")
-    files = [Io("a", "home", 2.0, ""), Io("b", "home", 0.0, "Input/output error"), Io("c", "home", 0.0, "")]
+    files = [Io("a", "home", 2.0, 1.5, ""), Io("b", "home", 0.0, 0.0, "Input/output error")]
     watched = Watched(0.1, 9.0, {pair: (1.5, 1.0)}, {pair: "Connection reset by peer"}, {pair: 3.0}, files)
     found = {(a.question, a.turn): a for a in judge.meanwhile(watched, whole(), "during the change")}
     assert found["lost", "other"].played == "1.5 s, at most 1.0 s at once"
     assert found["sessions", "worse"].played == "Connection reset by peer"
     assert found["files", "worse"].pairs == {"b": []}
-    assert (found["files", "other"].pairs, found["files", "other"].played) == ({"a": []}, "2.0 s")
+    assert found["files", "other"].pairs == {"a": []}
+    assert found["files", "other"].played == "2.0 s, at most 1.5 s at once"
     assert "lost" not in {a.question for a in judge.meanwhile(watched, {pair: Seen("no")}, "")}
     quiet = replace(watched, lost={}, broke={}, files=[])
     assert [a.what for a in judge.meanwhile(quiet, whole(), "")] == ["sessions that were silent "]
+
+
+def test_a_change_that_costs_nothing_says_so_of_every_pair_and_mount() -> None:
+    seen = whole()
+    files = [Io("a", "home", 0.0, 0.0, ""), Io("b", "home", 0.0, 0.0, "")]
+    watched = Watched(0.1, 9.0, dict.fromkeys(seen, (0.0, 0.0)), {}, {}, files)
+    lost, hung = judge.meanwhile(watched, seen, "during the change")
+    assert (lost.question, lost.turn, lost.played, lost.count) == ("lost", "other", "0.0 s", len(seen))
+    assert (hung.what, hung.played, hung.count) == ("writes to home hung during the change", "0.0 s", 2)
+
+
+def test_pings_that_are_still_lost_of_a_pair_that_can_talk_are_worse() -> None:
+    seen, pair = whole(), ("lark", Port("quay1", "eth0"))
+    watched = Watched(0.1, 9.0, {pair: (5.0, 5.0)}, {}, {}, [], frozenset({pair}))
+    (found,) = judge.meanwhile(watched, seen, "during the change")
+    assert (found.turn, found.what) == ("worse", "pings lost during the change, and afterwards")
+    assert list(judge.meanwhile(watched, {**seen, pair: Seen("no")}, "")) == []
 
 
 def test_a_filesystem_that_is_gone_somewhere_is_worse() -> None:
@@ -361,6 +390,12 @@ def test_streams_are_put_beside_what_is_computed_for_their_ports() -> None:
     channels = [c.model_copy(update={"ends": [e.model_copy(update={"hash_policy": "balance-tcp"}) for e in c.ends]})
                 for c in SITE.channels]  # fmt: skip
     assert not streams.playable(replace(SITE, channels=tuple(channels)), pattern)
+    inwards = next(p for p in patterns(REACH) if p.through and p.through[0] == end and not p.out)
+    secret = [c.model_copy(update={"ends": [
+        e.model_copy(update={"hash_policy": "balance-tcp"}) if (e.node, e.name) == ("basin", end.node) else e
+        for e in c.ends]}) for c in SITE.channels]  # fmt: skip
+    site = replace(SITE, channels=tuple(secret))
+    assert (streams.playable(site, pattern), streams.playable(site, inwards)) == (True, False)
     assert not streams.playable(SITE, replace(pattern, through=None))
 
 
