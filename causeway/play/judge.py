@@ -1,12 +1,13 @@
 """What was seen before, between the steps, after and after the way back, beside what was predicted. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address
 
 from causeway.lab.probes.pairs import Pair, Seen
 from causeway.lab.probes.watch import Watched
 from causeway.model.site import Site
+from causeway.play.mounts import Mount, Mounts
 from causeway.play.streams import Played
 from causeway.rehearse.answer import Prediction
 from causeway.rehearse.rates import Pattern, Rates, falls, moved
@@ -26,6 +27,8 @@ class Step:
     title: str
     seen: Mapping[Pair, Seen]
     predicted: Reach | None
+    mounts: Mounts = field(default_factory=Mounts)
+    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def together(each: Iterable[tuple[Answer, str, str]]) -> list[Answer]:
@@ -145,8 +148,11 @@ def between(before: Mapping[Pair, Seen], steps: Iterable[Step], after: Mapping[P
     yield from together(each())
 
 
-def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str) -> Iterator[Answer]:
-    """What was lost: pings of those who can talk afterwards, which are none at the end; sessions; writes that hung."""
+def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str, *, calm: bool) -> Iterator[Answer]:
+    """What was lost: pings of those who can talk afterwards, which are none at the end; sessions; writes that hung.
+
+    `calm`: it is predicted that no write hangs.
+    """
 
     def each() -> Iterator[tuple[Answer, str, str]]:
         for pair, (total, longest) in watched.lost.items():
@@ -167,8 +173,9 @@ def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str) -> Iterat
                 what = f"writes to {file.filesystem} {when}"
                 yield Answer("files", "worse", what, "done", "", file.failed), file.node, ""
             else:
-                what = f"writes to {file.filesystem} hung {when}"
-                yield Answer("files", "other", what, "", "", _stalls(file.stalled_s, file.longest_s)), file.node, ""
+                what, hung = f"writes to {file.filesystem} hung {when}", _stalls(file.stalled_s, file.longest_s)
+                turn = "worse" if calm and file.stalled_s else "other"
+                yield Answer("files", turn, what, "", _seconds(0) if calm else "", hung), file.node, ""
 
     yield from together(each())
 
@@ -181,12 +188,45 @@ def _seconds(value: float) -> str:
     return f"{value:.1f} s"
 
 
-def mounts(before: Mapping[str, list[str]], after: Mapping[str, list[str]]) -> Iterator[Answer]:
-    """Filesystems that are mounted somewhere no more: name -> nodes."""
-    for name, nodes in before.items():
-        if gone := [node for node in nodes if node not in after[name]]:
-            see = [f"{gone[0]}# findmnt"]
-            yield Answer("files", "worse", f"mounts {name}", "yes", "", "no", {node: [] for node in gone}, see)
+def mounts(site: Site, before: Mounts, after: Mounts, refused: Mapping[tuple[str, str], str]) -> Iterator[Answer]:
+    """Filesystems that are mounted no more, or could not be mounted anew, where they could; and keys that are others.
+
+    `refused` is what is predicted to be refused, by cluster and filesystem.
+    """
+
+    def each() -> Iterator[tuple[Answer, str, str]]:
+        for node, name in sorted(before.on - after.on):
+            yield Answer("files", "worse", f"mounts {name}", "yes", "", "no", see=[f"{node}# findmnt"]), node, ""
+        for mount, was in before.anew.items():
+            now = after.anew.get(mount)
+            if now is not None and was != now:
+                turn: Turn = "worse" if now else "better"
+                due, what = _refused(site, mount, refused), f"new mounts of {mount[1]}"
+                see = [f"{mount[0]}# mcmount {mount[1]}"]
+                yield Answer("files", turn, what, was or "yes", due, now or "yes", see=see), mount[0], ""
+
+    yield from together(each())
+    for cluster, key in before.keys.items():
+        if after.keys[cluster] != key:
+            yield Answer("files", "other", f"key of {cluster}", key, "", after.keys[cluster])
+
+
+def unlike_mounts(site: Site, seen: Mounts, refused: Mapping[tuple[str, str], str], when: str) -> Iterator[Answer]:
+    """New mounts that are let in and were to be refused, or the other way round."""
+
+    def each() -> Iterator[tuple[Answer, str, str]]:
+        for mount, why in seen.anew.items():
+            due = _refused(site, mount, refused)
+            if bool(due) != bool(why):
+                what = f"new mounts of {mount[1]} {when}"
+                yield Answer("prediction", "worse", what, "", due or "yes", why or "yes"), mount[0], ""
+
+    yield from together(each())
+
+
+def _refused(site: Site, mount: Mount, refused: Mapping[tuple[str, str], str]) -> str:
+    node, name = mount
+    return refused.get((site.nodes[node].cluster or "", name), "")
 
 
 def rates(

@@ -22,6 +22,7 @@ from causeway.model.load import load_site
 from causeway.model.thing import Port
 from causeway.play import judge, native, rehearsal, streams
 from causeway.play.judge import Step
+from causeway.play.mounts import Mounts
 from causeway.play.native import Native, commands_back, differences
 from causeway.play.streams import Played
 from causeway.rehearse.answer import Move, Prediction
@@ -315,36 +316,64 @@ def test_what_is_lost_meanwhile_is_a_cost_and_what_breaks_or_fails_is_worse() ->
     pair = "lark", Port("quay1", "eth0")
     files = [Io("a", "home", 2.0, 1.5, ""), Io("b", "home", 0.0, 0.0, "Input/output error")]
     watched = Watched(0.1, 9.0, {pair: (1.5, 1.0)}, {pair: "Connection reset by peer"}, {pair: 3.0}, files)
-    found = {(a.question, a.turn): a for a in judge.meanwhile(watched, whole(), "during the change")}
+    found = {(a.question, a.turn): a for a in judge.meanwhile(watched, whole(), "during the change", calm=False)}
     assert found["lost", "other"].played == "1.5 s, at most 1.0 s at once"
     assert found["sessions", "worse"].played == "Connection reset by peer"
     assert found["files", "worse"].pairs == {"b": []}
     assert found["files", "other"].pairs == {"a": []}
     assert found["files", "other"].played == "2.0 s, at most 1.5 s at once"
-    assert "lost" not in {a.question for a in judge.meanwhile(watched, {pair: Seen("no")}, "")}
+    assert "lost" not in {a.question for a in judge.meanwhile(watched, {pair: Seen("no")}, "", calm=False)}
     quiet = replace(watched, lost={}, broke={}, files=[])
-    assert [a.what for a in judge.meanwhile(quiet, whole(), "")] == ["sessions that were silent "]
+    assert [a.what for a in judge.meanwhile(quiet, whole(), "", calm=False)] == ["sessions that were silent "]
 
 
 def test_a_change_that_costs_nothing_says_so_of_every_pair_and_mount() -> None:
     seen = whole()
     files = [Io("a", "home", 0.0, 0.0, ""), Io("b", "home", 0.0, 0.0, "")]
     watched = Watched(0.1, 9.0, dict.fromkeys(seen, (0.0, 0.0)), {}, {}, files)
-    lost, hung = judge.meanwhile(watched, seen, "during the change")
+    lost, hung = judge.meanwhile(watched, seen, "during the change", calm=True)
     assert (lost.question, lost.turn, lost.played, lost.count) == ("lost", "other", "0.0 s", len(seen))
-    assert (hung.what, hung.played, hung.count) == ("writes to home hung during the change", "0.0 s", 2)
+    assert (hung.what, hung.turn, hung.played, hung.count) == (
+        "writes to home hung during the change", "other", "0.0 s", 2,
+    )  # fmt: skip
+    stalled = replace(watched, lost={}, files=[Io("a", "home", 2.0, 2.0, "")])
+    for calm, turn, due in ((True, "worse", "0.0 s"), (False, "other", "")):
+        (found,) = judge.meanwhile(stalled, seen, "", calm=calm)
+        assert (found.turn, found.predicted, found.played) == (turn, due, "2.0 s")
 
 
 def test_pings_that_are_still_lost_of_a_pair_that_can_talk_are_worse() -> None:
     seen, pair = whole(), ("lark", Port("quay1", "eth0"))
     watched = Watched(0.1, 9.0, {pair: (5.0, 5.0)}, {}, {}, [], frozenset({pair}))
-    (found,) = judge.meanwhile(watched, seen, "during the change")
+    (found,) = judge.meanwhile(watched, seen, "during the change", calm=True)
     assert (found.turn, found.what) == ("worse", "pings lost during the change, and afterwards")
-    assert list(judge.meanwhile(watched, {**seen, pair: Seen("no")}, "")) == []
+    assert list(judge.meanwhile(watched, {**seen, pair: Seen("no")}, "", calm=True)) == []
 
 
-def test_a_filesystem_that_is_gone_somewhere_is_worse() -> None:
-    assert [a.pairs for a in judge.mounts({"home": ["a", "b"]}, {"home": ["a"]})] == [{"b": []}]
+def test_a_filesystem_that_is_gone_somewhere_or_refused_is_worse_and_another_key_is_told() -> None:
+    both = frozenset({("lark", "home"), ("wren", "home")})
+    before = Mounts(both, dict.fromkeys(both, ""), {"Fleet": "aa"})
+    assert list(judge.mounts(SITE, before, before, {})) == []
+    gone = replace(before, on=frozenset({("lark", "home")}))
+    assert [(a.turn, a.what, a.pairs) for a in judge.mounts(SITE, before, gone, {})] == [
+        ("worse", "mounts home", {"wren": []})
+    ]
+    shut = replace(before, anew=dict.fromkeys(sorted(both), "refused in the handshake"), keys={"Fleet": "bb"})
+    due = {("Fleet", "home"): "Harbour does not know the key that Fleet shows"}
+    refused, key = judge.mounts(SITE, before, shut, due)
+    assert (refused.turn, refused.what, refused.count) == ("worse", "new mounts of home", 2)
+    assert (refused.predicted, refused.played) == (due["Fleet", "home"], "refused in the handshake")
+    assert (key.turn, key.what, key.before, key.played) == ("other", "key of Fleet", "aa", "bb")
+    assert [a.turn for a in judge.mounts(SITE, shut, before, {})] == ["better", "other"]
+
+
+def test_new_mounts_that_go_otherwise_than_predicted_are_said() -> None:
+    due = {("Fleet", "home"): "Harbour does not know the key that Fleet shows"}
+    let_in, shut = (Mounts(anew={("lark", "home"): why}) for why in ("", "refused in the handshake"))
+    assert list(judge.unlike_mounts(SITE, shut, due, "")) == list(judge.unlike_mounts(SITE, let_in, {}, "")) == []
+    for seen, expected in ((let_in, due), (shut, {})):
+        (found,) = judge.unlike_mounts(SITE, seen, expected, "afterwards")
+        assert (found.question, found.turn, found.what) == ("prediction", "worse", "new mounts of home afterwards")
 
 
 def test_rates_turn_by_their_distribution_and_differ_by_the_ports_that_were_drawn() -> None:
