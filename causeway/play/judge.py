@@ -7,6 +7,7 @@ from ipaddress import IPv4Address
 from causeway.lab.probes.pairs import Pair, Seen
 from causeway.lab.probes.watch import Watched
 from causeway.model.site import Site
+from causeway.play.load import Carried
 from causeway.play.mounts import Mount, Mounts
 from causeway.play.streams import Played
 from causeway.rehearse.answer import Prediction
@@ -245,6 +246,25 @@ def rates(
         for when, one in (("before", before[name]), ("after", after[name])):
             if not one.as_computed:
                 yield Answer("prediction", "worse", f"{name} {when}", "", _computed(one), _played(one))
+
+
+def load(carried: Carried, found: Iterable[tuple[Pattern, Rates, Rates]]) -> Iterator[Answer]:
+    """Of streams that ran all the time: what they got by which members, what moved, and what that cost."""
+    name, before, after = carried.name, carried.before, carried.after
+    was, now = next((was, now) for pattern, was, now in found if pattern.name == name)
+    mean = f"{was.mean:.0f} > {now.mean:.0f} {now.unit} over all draws"
+    told = (f"{share.mbit:.1f} Mbit/s: {_parts(share.parts)}" for share in (before, after))
+    yield Answer("load", "other", f"{name}, all the time", next(told), mean, next(told))
+    yield Answer("load", "other", f"{name}, during the change", "", "", f"{carried.meanwhile_mbit:.1f} Mbit/s")
+    for label, mbit in before.streams.items():
+        values = f"{mbit:.1f} Mbit/s", "", f"{after.streams.get(label, 0.0):.1f} Mbit/s"
+        if label in carried.ended:
+            yield Answer("load", "worse", f"stream {label} ended", *values)
+        else:
+            yield Answer("load", "other", f"stream {label}", *values)
+    yield Answer(
+        "load", "other", "packets that their senders' TCP sent again meanwhile", "", "", f"{carried.sent_again}"
+    )
 
 
 def _played(one: Played) -> str:

@@ -21,6 +21,7 @@ from causeway.lab.probes.switching import deal_buckets
 from causeway.lab.probes.watch import Watch, Watched
 from causeway.play import judge, mounts, native, streams
 from causeway.play.judge import Step
+from causeway.play.load import Load
 from causeway.play.mounts import Mounts
 from causeway.play.native import Native
 from causeway.play.streams import Played
@@ -51,7 +52,10 @@ _PATIENCE_S = 300.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is rehearsed: a change in its parts, what is predicted for it, the user's own way back if there is one."""
+    """What is rehearsed: a change in its parts, what is predicted for it, the user's own way back if there is one.
+
+    `load` are the streams that run all the time that the change takes.
+    """
 
     change: Change
     name: str
@@ -59,6 +63,7 @@ class Wanted:
     parts: Sequence[Part]
     back: Sequence[Part] | None
     one_by_one: bool
+    load: Pattern | None
 
 
 @dataclass
@@ -112,7 +117,9 @@ class _Rehearsal:
         self.asked = [
             name
             for name in rehearsal.QUESTIONS
-            if (name != "files" or lab.site.topology.filesystems) and (name != "during" or len(wanted.parts) > 1)
+            if (name != "files" or lab.site.topology.filesystems)
+            and (name != "during" or len(wanted.parts) > 1)
+            and (name != "load" or wanted.load is not None)
         ]
         self._streamed_at: dict[str, float] = {}
         self._moves_keys = any(step.keys.own for step in wanted.change.steps)
@@ -206,7 +213,7 @@ class _Rehearsal:
         steps: list[Step] = []
         made: list[_Made] = []
         watch = self._watch(before)
-        with watch.watching():
+        with watch.watching(), self._loaded():
             for number, part in enumerate(self.wanted.parts, 1):
                 with self._part(part.title, [str(act) for act in part.acts]) as said:
                     made.append(_Made(part, native.read(self.lab, part.nodes)))
@@ -225,6 +232,18 @@ class _Rehearsal:
                 self._agree(self.after_lab)
         assert watch.result is not None
         return steps, made, watch.result
+
+    @contextmanager
+    def _loaded(self) -> Iterator[None]:
+        """The streams that were asked for run meanwhile."""
+        if self.wanted.load is None:
+            yield
+            return
+        load = Load(self.lab, self.wanted.load, self.seed)
+        with load.running():
+            yield
+        assert load.result is not None
+        self.answers += judge.load(load.result, self.wanted.prediction.rates)
 
     def _watch(self, before: Mapping[Pair, Seen]) -> Watch:
         pairs = judge.addresses(self.was, self.nodes)

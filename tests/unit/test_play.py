@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -405,8 +406,8 @@ def test_streams_are_put_beside_what_is_computed_for_their_ports() -> None:
     pattern = next(p for p in patterns(REACH) if p.through and p.out)
     assert streams.playable(SITE, pattern)
     assert pattern.through is not None
-    end, peers = pattern.through
-    drawn = streams._drawn(SITE, end, peers, __import__("random").Random("x"), out=True)
+    end, _ = pattern.through
+    drawn = streams.drawn(SITE, pattern, Random("x"))
     measured = [
         nuttcp.Measured(s, "", 100.0, 400.0, 0, (SITE.nodes[end.node].interfaces[end.name].address, s.source_port),
                         (s.address, s.data_port))

@@ -127,7 +127,7 @@ class Running:
 
 
 @contextmanager
-def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Running]:
+def running(lab: Lab, streams: Sequence[Stream], seconds: float, told_every_s: float = INTERVAL_S) -> Iterator[Running]:
     """Start streams one right after the other, each as soon as the one before transmits.
 
     A stream gets its port from a range of one, or, where the client opens the data connection, of two: there nuttcp
@@ -145,7 +145,7 @@ def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Run
             # -F: the data connection is opened by the other one
             way = ["-r", "-F"] if stream.direction == "s" else [f"-{stream.direction}"]
             argv = [
-                "nuttcp", *way, "-w1m", f"-T{seconds:g}", f"-i{INTERVAL_S}", f"-P{CONTROL_PORT}",
+                "nuttcp", *way, "-w1m", f"-T{seconds:g}", f"-i{told_every_s:g}", f"-P{CONTROL_PORT}",
                 f"-p{stream.opened_to}", f"-I{stream.label}", str(stream.address),
             ]  # fmt: skip
             backgrounds.append(lab.start_on(stream.client, *argv))
