@@ -67,9 +67,10 @@ lab-test: packages ## tests that bring up labs, two side by side: one uses one C
 	$(python) -m pytest tests/lab tests/kernel -m 'not plays_all' --durations=15; rest=$$?; \
 	wait $$! && all=0 || all=$$?; cat runs/lab-test.log; exit $$((rest | all))
 
-nightly: packages ## jubl with other seeds, names and numbers, 20 sites drawn at random, whole, in runs/sites/; 200 kills
+nightly: packages ## jubl with other seeds, names and numbers, 20 sites and changes drawn at random, whole, in runs/sites/; 200 kills
 	@$(causeway) build
-	@$(python) -m tests.kills; kills=$$?; $(python) -m tests.sites.played nightly && exit $$kills
+	@failed=0; for what in tests.kills "tests.sites.rehearsed nightly" "tests.sites.worked nightly" \
+		"tests.sites.played nightly"; do $(python) -m $$what || failed=1; done; exit $$failed
 
 bench: packages ## measure bring-up, tear-down and eight streams (LAB, COUNT=[pool=]n,n...); results in runs/
 	@$(causeway) bench $(LAB) $(count)

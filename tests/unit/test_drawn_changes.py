@@ -28,7 +28,8 @@ def test_drawn_changes_are_read_predicted_and_can_be_made(tmp_path: Path) -> Non
 
 
 def test_what_differs_from_the_prediction_or_stays_is_wrong() -> None:
-    answer = {"what": "", "before": "", "predicted": "", "played": "", "pairs": {}}
+    answer = {"what": "", "turn": "worse", "before": "", "predicted": "", "played": "", "pairs": {}}
     answers = [{**answer, "question": question} for question in ("reach", "prediction", "lost", "back")]
-    assert len(rehearsed.wrong({"answers": answers})) == 2
+    assert len(rehearsed.wrong({"answers": answers})) == 3
     assert rehearsed.wrong({"answers": answers[:1]}) == []
+    assert rehearsed.wrong({"answers": [{**answer, "turn": "other"} for answer in answers]}) == []

@@ -21,8 +21,9 @@ from causeway.lab.probes.pairs import Pair, Seen, answered, echo, passed
 from causeway.lab.probes.watch import Io, Lost, Session, Watch, Watched, _room_for
 from causeway.model.load import load_site
 from causeway.model.thing import Port
-from causeway.play import judge, native, rehearsal, streams
+from causeway.play import judge, load, native, rehearsal, streams
 from causeway.play.judge import Step
+from causeway.play.load import Carried, Share
 from causeway.play.mounts import Mounts
 from causeway.play.native import Native, commands_back, differences
 from causeway.play.streams import Played
@@ -427,6 +428,47 @@ def test_streams_are_put_beside_what_is_computed_for_their_ports() -> None:
     site = replace(SITE, channels=tuple(secret))
     assert (streams.playable(site, pattern), streams.playable(site, inwards)) == (True, False)
     assert not streams.playable(SITE, replace(pattern, through=None))
+
+
+SS = """\
+ESTAB 0 0 10.20.0.31:6001 10.20.0.11:5101 cubic wscale:7,7 bytes_sent:900 bytes_acked:800 segs_out:3 data_segs_out:2
+ESTAB 0 0 10.20.0.31:4907 10.20.0.11:4909 cubic wscale:7,7 bytes_sent:9 bytes_acked:9
+ESTAB 0 0 10.20.0.31:6002 10.20.0.11:5103 cubic wscale:7,7
+"""
+
+
+def test_what_a_stream_has_carried_is_read_by_its_ports() -> None:
+    ends = (("one", 6000, 5101), ("gone", 6002, 5103), ("other", 6000, 5105))
+    own = [
+        nuttcp.Stream("lark", "quay1", IPv4Address("10.20.0.11"), name, "t", here, there) for name, here, there in ends
+    ]
+    assert load.parse_sockets(SS, own) == {"one": 800}
+
+
+def test_streams_that_run_all_the_time_show_what_moved_and_one_that_ends_is_worse() -> None:
+    pattern = next(p for p in patterns(REACH) if p.through)
+    rates = [(pattern, Rates((800.0,)), Rates((900.0,)))]
+    before, after = (Share({"a": 400.0, "b": b}, {"eth1": part}) for b, part in ((300.0, 60.0), (500.0, 50.0)))
+    found = list(judge.load(Carried(pattern.name, before, 650.0, after, [], 7), rates))
+    assert {a.turn for a in found} == {"other"} and {a.question for a in found} == {"load"}
+    assert (found[0].before, found[0].predicted, found[0].played) == (
+        "700.0 Mbit/s: eth1 60 %", "800 > 900 Mbit/s over all draws", "900.0 Mbit/s: eth1 50 %",
+    )  # fmt: skip
+    assert [(a.what, a.before, a.played) for a in found[1:]] == [
+        (f"{pattern.name}, during the change", "", "650.0 Mbit/s"),
+        ("stream a", "400.0 Mbit/s", "400.0 Mbit/s"),
+        ("stream b", "300.0 Mbit/s", "500.0 Mbit/s"),
+        ("packets that their senders' TCP sent again meanwhile", "", "7"),
+    ]
+    ended = judge.load(Carried(pattern.name, before, 650.0, after, ["b"], 7), rates)
+    assert [a.what for a in ended if a.turn == "worse"] == ["stream b ended"]
+
+
+def test_the_streams_that_run_all_the_time_are_those_that_move_most() -> None:
+    own = [p for p in patterns(REACH) if p.through]
+    moved = [(p, Rates((100.0,)), Rates((100.0 + i,))) for i, p in enumerate(own)]
+    assert streams.moves_most(Change(SITE, SITE), moved) is own[-1]
+    assert streams.moves_most(Change(SITE, SITE), [(own[0], Rates((1.0,)), Rates())]) is None
 
 
 def test_of_many_nodes_two_stand_for_all_that_are_alike() -> None:
