@@ -67,13 +67,12 @@ def rehearse(
     way_back = None if back is None else parts_back(read_commands(read.before, back))
     options = {"--one-by-one": one_by_one, "--under-load": under_load, "--json": as_json}
     words = ["--seed", str(seed), *(word for word, given in options.items() if given)]
-    due = predict(read, change.name)
-    load = streams.moves_most(read, due.rates) if under_load else None
-    if under_load and load is None:
+    load = None
+    if under_load and (load := streams.moves_most(read, predict(read, change.name).rates)) is None:
         raise BadInput("no streams by a channel can run all the time here; leave out --under-load")
     pass_on(lambda: _play_outside(own, read, change, back, words, seed))
     when = datetime.fromisoformat(started) if started else datetime.now(UTC)
-    wanted = Wanted(read, change.name, due, made, way_back, one_by_one, load)
+    wanted = Wanted(read, change.name, predict(read, change.name), made, way_back, one_by_one, load)
     with progress() as say:
         raise typer.Exit(inside.rehearse(own, wanted, seed, when, say, as_json=as_json))
 

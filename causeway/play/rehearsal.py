@@ -132,6 +132,7 @@ class _Rehearsal:
             self._sound(before)
             mounted = mounts.read(self.lab, self.was, self.nodes)
             self.answers += judge.unlike(before, self.was, "before")
+            self.answers += judge.unlike_mounts(self.lab.site, mounted, {}, "before")
             set_before = native.read(self.lab, asked)
             patterns = self._patterns()
             rates_before = {p.name: self._stream(self.lab, p) for p in patterns}

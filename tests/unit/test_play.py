@@ -29,6 +29,7 @@ from causeway.play.native import Native, commands_back, differences
 from causeway.play.streams import Played
 from causeway.rehearse.answer import Move, Prediction
 from causeway.rehearse.change import Change, read_change
+from causeway.rehearse.parts import parts
 from causeway.rehearse.rates import Rates, patterns
 from causeway.rehearse.reach import Reach
 from causeway.report.rehearsal import QUESTIONS, Answer, Done, Rehearsal, as_data, junit, page, write
@@ -486,6 +487,26 @@ def test_a_lab_that_is_not_what_the_site_says_is_broken_before_anything_is_chang
     rehearsal._Rehearsal._sound(own, seen)  # type: ignore[arg-type]
     with pytest.raises(LabBroken, match="before anything is changed"):
         rehearsal._Rehearsal._sound(own, {**seen, pair: Seen("no")})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "calm"),
+    [
+        ("SN# mcauth genkey new\n", True),
+        ("FEN# mcshutdown\n", False),  # what that does is not predicted
+        ("SN# mcauth genkey commit\n", False),  # it fails
+        ("nsd01# ip link set bond0 down\nnsd01# ip link set bond0 up\n", False),  # a server is away for a while
+    ],
+)
+def test_no_write_may_hang_where_every_line_leaves_the_servers_in_reach(tmp_path: Path, text: str, calm: bool) -> None:
+    (tmp_path / "change.txt").write_text(text)
+    found = read_change(REPO / "topologies" / "jubl" / "site.yaml", None, tmp_path / "change.txt")
+    own = SimpleNamespace(wanted=SimpleNamespace(change=found, parts=parts(found)), due=Reach(found.after))
+    assert rehearsal._Rehearsal._calm(own, Mounts(frozenset({("FEN", "work")}))) is calm  # type: ignore[arg-type]
+    assert not rehearsal._Rehearsal._calm(
+        SimpleNamespace(wanted=SimpleNamespace(change=Change(SITE, SITE))),  # type: ignore[arg-type]
+        Mounts(),
+    )  # of files nobody computes what happens between
 
 
 # the answer
