@@ -67,10 +67,11 @@ lab-test: packages ## tests that bring up labs, two side by side: one uses one C
 	$(python) -m pytest tests/lab tests/kernel -m 'not plays_all' --durations=15; rest=$$?; \
 	wait $$! && all=0 || all=$$?; cat runs/lab-test.log; exit $$((rest | all))
 
-nightly: packages ## other seeds, names, numbers, 20 drawn sites, whole; 200 kills; every lesson; a browser; no network
+nightly: packages ## all that takes a night: other seeds, names, numbers, 20 drawn sites and changes; lessons; kills; native; a browser
 	@$(causeway) build
-	@$(python) -m pytest tests/browser tests/offline; pages=$$?; $(python) -m tests.kills; kills=$$?; \
-	$(python) -m tests.lessons; lessons=$$?; $(python) -m tests.sites.played nightly && exit $$((pages | kills | lessons))
+	@failed=0; for what in "pytest tests/browser tests/offline" tests.kills tests.native tests.lessons \
+		"tests.sites.rehearsed nightly" "tests.sites.worked nightly" "tests.sites.played nightly"; do \
+		$(python) -m $$what || failed=1; done; exit $$failed
 
 bench: packages ## measure bring-up, tear-down and eight streams (LAB, COUNT=[pool=]n,n...); results in runs/
 	@$(causeway) bench $(LAB) $(count)

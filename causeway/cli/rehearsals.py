@@ -15,6 +15,7 @@ from causeway.hosts import host
 from causeway.hosts.native import NativeHost
 from causeway.hosts.uml import UmlHost
 from causeway.lab.deploy import Deployment
+from causeway.play import streams
 from causeway.play.rehearsal import Wanted
 from causeway.rehearse.change import Change, read_change, read_commands
 from causeway.rehearse.parts import parts, parts_back
@@ -34,6 +35,9 @@ def rehearse(
     one_by_one: Annotated[
         bool, typer.Option("--one-by-one", help="say after each part how its nodes are set then")
     ] = False,
+    under_load: Annotated[
+        bool, typer.Option("--under-load", help="have streams run all the time, those that the change moves most")
+    ] = False,
     clock: Clock = None,
     seed: Annotated[int, typer.Option(help="fixes the ports that are drawn")] = 1,
     count: Count = None,
@@ -50,8 +54,8 @@ def rehearse(
     own = Deployment(own.topology, counts(own.topology, count), None, own.clock)
     read = read_change(own.topology, own.counts, change)
     if predicted:
-        if back is not None or one_by_one:
-            raise BadInput("--predict plays nothing; leave out --back and --one-by-one")
+        if back is not None or one_by_one or under_load:
+            raise BadInput("--predict plays nothing; leave out --back, --one-by-one and --under-load")
         found = predict(read, str(change))
         if as_json:
             print_json(found.as_data())
@@ -61,10 +65,14 @@ def rehearse(
         raise typer.Exit(found.exit_code)
     made = parts(read)
     way_back = None if back is None else parts_back(read_commands(read.before, back))
-    words = ["--seed", str(seed), *(["--one-by-one"] if one_by_one else []), *(["--json"] if as_json else [])]
+    options = {"--one-by-one": one_by_one, "--under-load": under_load, "--json": as_json}
+    words = ["--seed", str(seed), *(word for word, given in options.items() if given)]
+    load = None
+    if under_load and (load := streams.moves_most(read, predict(read, change.name).rates)) is None:
+        raise BadInput("no streams by a channel can run all the time here; leave out --under-load")
     pass_on(lambda: _play_outside(own, read, change, back, words, seed))
     when = datetime.fromisoformat(started) if started else datetime.now(UTC)
-    wanted = Wanted(read, change.name, predict(read, change.name), made, way_back, one_by_one)
+    wanted = Wanted(read, change.name, predict(read, change.name), made, way_back, one_by_one, load)
     with progress() as say:
         raise typer.Exit(inside.rehearse(own, wanted, seed, when, say, as_json=as_json))
 

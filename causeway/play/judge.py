@@ -1,12 +1,14 @@
 """What was seen before, between the steps, after and after the way back, beside what was predicted. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address
 
 from causeway.lab.probes.pairs import Pair, Seen
 from causeway.lab.probes.watch import Watched
 from causeway.model.site import Site
+from causeway.play.load import Carried
+from causeway.play.mounts import Mount, Mounts
 from causeway.play.streams import Played
 from causeway.rehearse.answer import Prediction
 from causeway.rehearse.rates import Pattern, Rates, falls, moved
@@ -26,6 +28,8 @@ class Step:
     title: str
     seen: Mapping[Pair, Seen]
     predicted: Reach | None
+    mounts: Mounts = field(default_factory=Mounts)
+    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def together(each: Iterable[tuple[Answer, str, str]]) -> list[Answer]:
@@ -145,15 +149,20 @@ def between(before: Mapping[Pair, Seen], steps: Iterable[Step], after: Mapping[P
     yield from together(each())
 
 
-def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str) -> Iterator[Answer]:
-    """What was lost: pings of those who can talk afterwards; sessions; writes that hung or failed."""
+def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str, *, calm: bool) -> Iterator[Answer]:
+    """What was lost: pings of those who can talk afterwards, which are none at the end; sessions; writes that hung.
+
+    `calm`: it is predicted that no write hangs.
+    """
 
     def each() -> Iterator[tuple[Answer, str, str]]:
         for pair, (total, longest) in watched.lost.items():
             if pair in after and after[pair].state != "no":
-                seconds = _seconds(total) + (f", at most {_seconds(longest)} at once" if longest < total else "")
                 see = [f"{pair[0]}# ping -i {watched.every_s:g} {{the other}}"]
-                yield Answer("lost", "other", f"pings lost {when}", "", "", seconds, see=see), pair[0], str(pair[1])
+                for_good = pair in watched.still and after[pair].state == "yes"
+                what = f"pings lost {when}" + (", and afterwards" if for_good else "")
+                turn: Turn = "worse" if for_good else "other"
+                yield Answer("lost", turn, what, "", "", _stalls(total, longest), see=see), pair[0], str(pair[1])
         for pair, why in watched.broke.items():
             yield Answer("sessions", "worse", f"sessions that broke {when}", "", "", why), pair[0], str(pair[1])
         for pair, silent in watched.silent.items():
@@ -164,23 +173,61 @@ def meanwhile(watched: Watched, after: Mapping[Pair, Seen], when: str) -> Iterat
             if file.failed:
                 what = f"writes to {file.filesystem} {when}"
                 yield Answer("files", "worse", what, "done", "", file.failed), file.node, ""
-            elif file.stalled_s:
-                what = f"writes to {file.filesystem} hung {when}"
-                yield Answer("files", "other", what, "", "", _seconds(file.stalled_s)), file.node, ""
+            else:
+                what, hung = f"writes to {file.filesystem} hung {when}", _stalls(file.stalled_s, file.longest_s)
+                turn = "worse" if calm and file.stalled_s else "other"
+                yield Answer("files", turn, what, "", _seconds(0) if calm else "", hung), file.node, ""
 
     yield from together(each())
+
+
+def _stalls(total: float, longest: float) -> str:
+    return _seconds(total) + (f", at most {_seconds(longest)} at once" if longest < total else "")
 
 
 def _seconds(value: float) -> str:
     return f"{value:.1f} s"
 
 
-def mounts(before: Mapping[str, list[str]], after: Mapping[str, list[str]]) -> Iterator[Answer]:
-    """Filesystems that are mounted somewhere no more: name -> nodes."""
-    for name, nodes in before.items():
-        if gone := [node for node in nodes if node not in after[name]]:
-            see = [f"{gone[0]}# findmnt"]
-            yield Answer("files", "worse", f"mounts {name}", "yes", "", "no", {node: [] for node in gone}, see)
+def mounts(site: Site, before: Mounts, after: Mounts, refused: Mapping[tuple[str, str], str]) -> Iterator[Answer]:
+    """Filesystems that are mounted no more, or could not be mounted anew, where they could; and keys that are others.
+
+    `refused` is what is predicted to be refused, by cluster and filesystem.
+    """
+
+    def each() -> Iterator[tuple[Answer, str, str]]:
+        for node, name in sorted(before.on - after.on):
+            yield Answer("files", "worse", f"mounts {name}", "yes", "", "no", see=[f"{node}# findmnt"]), node, ""
+        for mount, was in before.anew.items():
+            now = after.anew.get(mount)
+            if now is not None and was != now:
+                turn: Turn = "worse" if now else "better"
+                due, what = _refused(site, mount, refused), f"new mounts of {mount[1]}"
+                see = [f"{mount[0]}# mcmount {mount[1]}"]
+                yield Answer("files", turn, what, was or "yes", due, now or "yes", see=see), mount[0], ""
+
+    yield from together(each())
+    for cluster, key in before.keys.items():
+        if after.keys[cluster] != key:
+            yield Answer("files", "other", f"key of {cluster}", key, "", after.keys[cluster])
+
+
+def unlike_mounts(site: Site, seen: Mounts, refused: Mapping[tuple[str, str], str], when: str) -> Iterator[Answer]:
+    """New mounts that are let in and were to be refused, or the other way round."""
+
+    def each() -> Iterator[tuple[Answer, str, str]]:
+        for mount, why in seen.anew.items():
+            due = _refused(site, mount, refused)
+            if bool(due) != bool(why):
+                what = f"new mounts of {mount[1]} {when}"
+                yield Answer("prediction", "worse", what, "", due or "yes", why or "yes"), mount[0], ""
+
+    yield from together(each())
+
+
+def _refused(site: Site, mount: Mount, refused: Mapping[tuple[str, str], str]) -> str:
+    node, name = mount
+    return refused.get((site.nodes[node].cluster or "", name), "")
 
 
 def rates(
@@ -199,6 +246,25 @@ def rates(
         for when, one in (("before", before[name]), ("after", after[name])):
             if not one.as_computed:
                 yield Answer("prediction", "worse", f"{name} {when}", "", _computed(one), _played(one))
+
+
+def load(carried: Carried, found: Iterable[tuple[Pattern, Rates, Rates]]) -> Iterator[Answer]:
+    """Of streams that ran all the time: what they got by which members, what moved, and what that cost."""
+    name, before, after = carried.name, carried.before, carried.after
+    was, now = next((was, now) for pattern, was, now in found if pattern.name == name)
+    mean = f"{was.mean:.0f} > {now.mean:.0f} {now.unit} over all draws"
+    told = (f"{share.mbit:.1f} Mbit/s: {_parts(share.parts)}" for share in (before, after))
+    yield Answer("load", "other", f"{name}, all the time", next(told), mean, next(told))
+    yield Answer("load", "other", f"{name}, during the change", "", "", f"{carried.meanwhile_mbit:.1f} Mbit/s")
+    for label, mbit in before.streams.items():
+        values = f"{mbit:.1f} Mbit/s", "", f"{after.streams.get(label, 0.0):.1f} Mbit/s"
+        if label in carried.ended:
+            yield Answer("load", "worse", f"stream {label} ended", *values)
+        else:
+            yield Answer("load", "other", f"stream {label}", *values)
+    yield Answer(
+        "load", "other", "packets that their senders' TCP sent again meanwhile", "", "", f"{carried.sent_again}"
+    )
 
 
 def _played(one: Played) -> str:

@@ -9,28 +9,32 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from causeway.errors import LabBroken
-from causeway.lab import clock, filesystems
+from causeway.lab import clock
 from causeway.lab.changes import files as file_steps
 from causeway.lab.changes.change import Step as LabStep
+from causeway.lab.filesystems import mounted_on
+from causeway.lab.filesystems.administrators import carry
 from causeway.lab.lab import MADE_OF, RUNS, Lab
 from causeway.lab.probes.channels import read_channel
 from causeway.lab.probes.pairs import Pair, Seen, seen
 from causeway.lab.probes.switching import deal_buckets
 from causeway.lab.probes.watch import Watch, Watched
-from causeway.play import judge, native, streams
+from causeway.play import judge, mounts, native, streams
 from causeway.play.judge import Step
+from causeway.play.load import Load
+from causeway.play.mounts import Mounts
 from causeway.play.native import Native
 from causeway.play.streams import Played
 from causeway.process import transcript
 from causeway.rehearse.alike import alike
 from causeway.rehearse.answer import Prediction
-from causeway.rehearse.change import Change
+from causeway.rehearse.change import Carried, Change
 from causeway.rehearse.parts import Command, Part, Put
 from causeway.rehearse.rates import Pattern, moved
 from causeway.rehearse.reach import Reach
 from causeway.render.drawing import svg
 from causeway.report import files, rehearsal
-from causeway.report.rehearsal import Answer, Done, Rehearsal
+from causeway.report.rehearsal import Answer, Done, Rehearsal, Turn
 
 #: Of more nodes two stand for all that are alike.
 _MOST_NODES = 40
@@ -48,7 +52,10 @@ _PATIENCE_S = 300.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is rehearsed: a change in its parts, what is predicted for it, the user's own way back if there is one."""
+    """What is rehearsed: a change in its parts, what is predicted for it, the user's own way back if there is one.
+
+    `load` are the streams that run all the time that the change takes.
+    """
 
     change: Change
     name: str
@@ -56,6 +63,7 @@ class Wanted:
     parts: Sequence[Part]
     back: Sequence[Part] | None
     one_by_one: bool
+    load: Pattern | None
 
 
 @dataclass
@@ -109,35 +117,44 @@ class _Rehearsal:
         self.asked = [
             name
             for name in rehearsal.QUESTIONS
-            if (name != "files" or lab.site.topology.filesystems) and (name != "during" or len(wanted.parts) > 1)
+            if (name != "files" or lab.site.topology.filesystems)
+            and (name != "during" or len(wanted.parts) > 1)
+            and (name != "load" or wanted.load is not None)
         ]
         self._streamed_at: dict[str, float] = {}
+        self._moves_keys = any(step.keys.own for step in wanted.change.steps)
 
     def play(self) -> None:
         touched = {node for part in self.wanted.parts for node in part.nodes}
         asked = [name for name in lab_nodes(self.lab) if name in touched or name in self.nodes]
         with self._part("before: who reaches whom, what streams get, how nodes are set") as said:
-            before, mounted = self._reach(self.lab, self.was), self._mounted()
+            before = self._reach(self.lab, self.was)
             self._sound(before)
+            mounted = mounts.read(self.lab, self.was, self.nodes)
             self.answers += judge.unlike(before, self.was, "before")
+            self.answers += judge.unlike_mounts(self.lab.site, mounted, {}, "before")
             set_before = native.read(self.lab, asked)
             patterns = self._patterns()
             rates_before = {p.name: self._stream(self.lab, p) for p in patterns}
             said.append(_summary(before))
         steps, made, watched = self._change(before)
         with self._part("afterwards") as said:
-            after, mounted_after = self._reach(self.after_lab, self.due), self._mounted()
+            after = self._reach(self.after_lab, self.due)
+            mounted_after = mounts.read(self.after_lab, self.due, self.nodes)
             rates_after = {p.name: self._stream(self.after_lab, p) for p in patterns}
             said.append(_summary(after))
         self.answers += judge.between(before, steps, after)
-        self.answers += judge.meanwhile(watched, after, "during the change")
+        self.answers += judge.meanwhile(watched, after, "during the change", calm=self._calm(mounted))
         self.answers += judge.reach(self.wanted.change.after, before, after, self.due)
-        self.answers += judge.mounts(mounted, mounted_after)
+        refused = self.wanted.parts[-1].refused
+        self.answers += judge.mounts(self.lab.site, mounted, mounted_after, refused)
+        self.answers += judge.unlike_mounts(self.lab.site, mounted_after, refused, "afterwards")
         self.answers += judge.rates(self.wanted.prediction.rates, rates_before, rates_after)
         self.answers += judge.computed(self.wanted.prediction, rates_before)
         for step in steps:
             if step.predicted is not None:
                 self.answers += judge.unlike(step.seen, step.predicted, f"after {step.title}")
+            self.answers += judge.unlike_mounts(self.lab.site, step.mounts, step.refused, f"after {step.title}")
         self.answers += judge.unlike(after, self.due, "afterwards")
         self._back(made, before, after, set_before, mounted)
 
@@ -156,8 +173,13 @@ class _Rehearsal:
         if wrong:
             raise LabBroken(f"before anything is changed, {'; '.join(wrong[:5])}, and the site says yes ({len(wrong)})")
 
-    def _mounted(self) -> dict[str, list[str]]:
-        return {name: filesystems.mounted_on(self.lab, name) for name in self.lab.site.topology.filesystems}
+    def _calm(self, mounted: Mounts) -> bool:
+        """Whether it is predicted that every client reaches all its servers, whatever part was made last."""
+        change = self.wanted.change
+        if change.unpredicted or change.fails or not change.steps:
+            return False
+        reaches = [self.due, *(Reach(part.after) for part in self.wanted.parts if part.after is not None)]
+        return all(mounts.all_answer(reach, node, name) for reach in reaches for node, name in mounted.on)
 
     def _patterns(self) -> list[Pattern]:
         sites = self.wanted.change.before, self.wanted.change.after
@@ -192,7 +214,7 @@ class _Rehearsal:
         steps: list[Step] = []
         made: list[_Made] = []
         watch = self._watch(before)
-        with watch.watching():
+        with watch.watching(), self._loaded():
             for number, part in enumerate(self.wanted.parts, 1):
                 with self._part(part.title, [str(act) for act in part.acts]) as said:
                     made.append(_Made(part, native.read(self.lab, part.nodes)))
@@ -212,13 +234,26 @@ class _Rehearsal:
         assert watch.result is not None
         return steps, made, watch.result
 
+    @contextmanager
+    def _loaded(self) -> Iterator[None]:
+        """The streams that were asked for run meanwhile."""
+        if self.wanted.load is None:
+            yield
+            return
+        load = Load(self.lab, self.wanted.load, self.seed)
+        with load.running():
+            yield
+        assert load.result is not None
+        self.answers += judge.load(load.result, self.wanted.prediction.rates)
+
     def _watch(self, before: Mapping[Pair, Seen]) -> Watch:
         pairs = judge.addresses(self.was, self.nodes)
         targets = {pair: address for pair, address in pairs.items() if pair in before and before[pair].state == "yes"}
         written = {
             (node, name): self.lab.file(node, f"{filesystem.mount_point}/.rehearsal-{node}")
             for name, filesystem in self.lab.site.topology.filesystems.items()
-            for node in filesystems.mounted_on(self.lab, name)[:_MOST_NODES]
+            for node in mounted_on(self.lab, name)
+            if node in self.nodes
         }
         return Watch(self.lab, targets, written)
 
@@ -226,13 +261,20 @@ class _Rehearsal:
         """Who reaches whom after a part, by the addresses that there are then."""
         predicted = None if part.after is None else Reach(part.after)
         lab = self.lab if part.after is None else Lab(part.after, self.lab.folder)
-        return Step(part.title, self._reach(lab, predicted or self.was), predicted)
+        reach = predicted or self.was
+        found = self._reach(lab, reach)
+        # of keys a look at one client of each cluster is enough, and at none where nothing changes them
+        told = mounts.read(lab, reach, mounts.firsts(lab, self.nodes)) if self._moves_keys else Mounts()
+        return Step(part.title, found, predicted, told, part.refused)
 
     def _make(self, made: _Made, said: list[str]) -> None:
         for act in made.part.acts:
             if isinstance(act, Put):
                 made.old_files.append(file_steps.put_back(self.lab, act.node, act.path))
                 file_steps.write(act.node, act.path, act.text).take(self.lab)
+            elif isinstance(act, Carried):
+                made.old_files.append(file_steps.put_back(self.lab, act.node, act.to))
+                carry(self.lab, act.source, act.path, act.node, act.to)
             else:
                 said += self._type(act, "during the change")
 
@@ -257,7 +299,7 @@ class _Rehearsal:
         before: Mapping[Pair, Seen],
         after: Mapping[Pair, Seen],
         set_before: Mapping[str, Native],
-        mounted: Mapping[str, list[str]],
+        mounted: Mounts,
     ) -> None:
         watch = self._watch({pair: is_ for pair, is_ in before.items() if pair in after and after[pair].state == "yes"})
         with watch.watching():
@@ -265,8 +307,10 @@ class _Rehearsal:
                 for part in self.wanted.back:
                     with self._part(f"back, {part.title}", [str(act) for act in part.acts]) as said:
                         for act in part.acts:
-                            assert isinstance(act, Command)
-                            said += self._type(act, "on the way back")
+                            if isinstance(act, Carried):
+                                carry(self.lab, act.source, act.path, act.node, act.to)
+                            elif isinstance(act, Command):
+                                said += self._type(act, "on the way back")
             else:
                 for one in reversed(made):
                     self._undo(one)
@@ -276,10 +320,12 @@ class _Rehearsal:
                 then = self._reach(self.lab, self.was)
                 said.append(_summary(then))
         assert watch.result is not None
-        self.answers += judge.meanwhile(watch.result, then, "on the way back")
+        self.answers += judge.meanwhile(watch.result, then, "on the way back", calm=False)
         left = [*judge.reach(self.wanted.change.before, before, then, self.was)]
-        left += judge.mounts(mounted, self._mounted())
-        self.answers += [replace(answer, question="back", turn="worse", predicted="") for answer in left]
+        left += judge.mounts(self.lab.site, mounted, mounts.read(self.lab, self.was, self.nodes), {})
+        for answer in left:  # a key that is committed is for good: another one is no harm
+            turn: Turn = "other" if answer.turn == "other" and answer.question == "files" else "worse"
+            self.answers.append(replace(answer, question="back", turn=turn, predicted=""))
         now = native.read(self.lab, set_before)
         for node, what, was, is_ in native.differences(set_before, now):
             self.answers.append(Answer("back", "worse", f"{node}: {what}", was, "", is_, {node: []}))

@@ -11,22 +11,44 @@ from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.model.yaml_text import Text
 from causeway.rehearse.commands import apply
+from causeway.rehearse.keys import Keys, is_about_keys
 from causeway.rehearse.lacks import Overlay
 from causeway.rehearse.overlay import apply_overlay, read_overlay
 from causeway.rehearse.state import Fails, NotPredicted, State
 
 _YAML = (".yaml", ".yml")
 _COMMAND = re.compile(r"(?P<nodes>[^\s#]+)#\s+(?P<command>\S.*)")
+_CARRIED = re.compile(r"(?P<source>[^\s:#]+):(?P<path>/\S+)\s+>\s+(?P<node>[^\s:#]+):(?P<to>/\S+)")
 
 
 @dataclass(frozen=True)
 class Step:
-    """A line of a file of commands, on the nodes that it is for, and the site after it."""
+    """A line of a file of commands, on the nodes that it is for, and the site and its clusters' keys after it."""
 
     line: int
     nodes: list[str]
     command: str
     after: Site
+    keys: Keys
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A file that is carried by hand: from a node's path to another node's."""
+
+    source: str
+    path: str
+    node: str
+    to: str
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.path} > {self.node}:{self.to}"
+
+
+def carried(line: str) -> Carried | None:
+    """A line of a file of commands that has a file carried; None for one that is typed."""
+    found = _CARRIED.fullmatch(line)
+    return Carried(**found.groupdict()) if found else None
 
 
 @dataclass(frozen=True)
@@ -48,7 +70,8 @@ def read_change(file: Path, counts: Mapping[str, int] | None, change: Path) -> C
     """What a change makes of a site. Raises BadInput with all mistakes of both.
 
     A folder has native files as NODE/PATH. A YAML file with `lab` is another version of the site's file, and one
-    without a patch of it (RFC 7396). Any other file has commands, a line each: `NODE# COMMAND`.
+    without a patch of it (RFC 7396). Any other file has commands, a line each: `NODE# COMMAND`, or files that are
+    carried by hand: `NODE:PATH > NODE:PATH`.
     """
     before = load_site(file, counts)
     if change.is_dir():
@@ -73,26 +96,32 @@ def _of_folder(before: Site, folder: Path) -> Change:
 
 
 def _of_commands(before: Site, file: Path) -> Change:
-    state = State(before)
+    state, keys = State(before), Keys(before)
     steps: list[Step] = []
     fails: list[str] = []
     unpredicted: list[str] = []
     for line, nodes, command in read_commands(before, file):
         for node in nodes:
             try:
-                apply(state, node, command)
+                if (file_is := carried(command)) is not None:
+                    keys = keys.carried(file_is.source, file_is.path, node, file_is.to)
+                elif is_about_keys(command):
+                    keys = keys.done(node, command)
+                else:
+                    apply(state, node, command)
             except Fails as why:
                 fails.append(f"{file}:{line}: {node}# {command} fails: {why}")
             except NotPredicted as why:
                 unpredicted.append(f"{file}:{line}: {node}# {command}: {why}")
-        steps.append(Step(line, nodes, command, state.site))
+        steps.append(Step(line, nodes, command, state.site, keys))
     return Change(before, state.site, {}, steps, fails, unpredicted)
 
 
 def read_commands(site: Site, file: Path) -> list[tuple[int, list[str], str]]:
     """Each line of a file of commands: its number, the nodes that its pattern stands for, the command.
 
-    NODE may be a pattern as a shell has it; # begins a comment. BadInput names every line that is none.
+    NODE may be a pattern as a shell has it; # begins a comment. Of a file that is carried, the command is the whole
+    line, and the node is who gets it. BadInput names every line that is none.
     """
     try:
         text = file.read_text()
@@ -108,6 +137,13 @@ def read_commands(site: Site, file: Path) -> list[tuple[int, list[str], str]]:
     problems: list[Problem] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if (file_is := carried(line.strip())) is not None:
+            for name in (file_is.source, file_is.node):
+                if name not in site.nodes:
+                    what = f"no node is called {name}"
+                    problems.append(Problem(str(file), number, "-", what, "use a node's name"))
+            found.append((number, [file_is.node], line.strip()))
             continue
         parts = _COMMAND.fullmatch(line.strip())
         if parts is None:

@@ -1,14 +1,14 @@
 """A change in the parts in which an administrator makes it: commands, files and the reloads that belong to them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from shlex import quote
 
 from causeway.errors import BadInput
 from causeway.model.site import Site
 from causeway.model.topology import ChannelEnd
-from causeway.rehearse.change import Change
+from causeway.rehearse.change import Carried, Change, carried
 from causeway.rehearse.interfaces import stanzas
 from causeway.render.secrets import Secrets
 from causeway.render.site import render
@@ -39,11 +39,13 @@ class Put:
 
 @dataclass(frozen=True)
 class Part:
-    """What is done before anybody looks again; `after` is the site then, where that is computed."""
+    """What is done before anybody looks again; `after` is the site then, where that is computed, and `refused` what
+    could not be mounted anew: (cluster, filesystem) -> why."""
 
     title: str
-    acts: tuple[Command | Put, ...]
+    acts: tuple[Command | Put | Carried, ...]
     after: Site | None
+    refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def nodes(self) -> list[str]:
@@ -88,10 +90,12 @@ def parts(change: Change) -> list[Part]:
 
 def parts_back(commands: list[tuple[int, list[str], str]]) -> list[Part]:
     """The user's own way back, read as commands are."""
-    return [
-        Part(f"line {line}: {command}", tuple(Command(node, command) for node in nodes), None)
-        for line, nodes, command in commands
-    ]
+    return [Part(f"line {line}: {command}", _typed(nodes, command), None) for line, nodes, command in commands]
+
+
+def _typed(nodes: list[str], line: str) -> tuple[Command | Carried, ...]:
+    file = carried(line)
+    return (file,) if file is not None else tuple(Command(node, line) for node in nodes)
 
 
 def _refuse(reasons: Iterator[str] | list[str]) -> None:
@@ -101,7 +105,12 @@ def _refuse(reasons: Iterator[str] | list[str]) -> None:
 
 def _of_commands(change: Change) -> list[Part]:
     return [
-        Part(f"line {step.line}: {step.command}", tuple(Command(n, step.command) for n in step.nodes), step.after)
+        Part(
+            f"line {step.line}: {step.command}",
+            _typed(step.nodes, step.command),
+            step.after,
+            {(client, name): why for client, name, why in step.keys.refused()},
+        )
         for step in change.steps
     ]
 

@@ -29,6 +29,7 @@ def predict(change: Change, name: str) -> Prediction:
     moves += _on_the_way(change, before, after)
     moves += node_moves(before, after)
     moves += filesystem_moves(before, after)
+    moves += _new_mounts(change)
     for node, what, which in lacks(change.after, change.overlay):
         moves.append(Move(what, "worse", "none", str(len(which)), {node: which}))
     moves += rate_moves(found)
@@ -48,6 +49,20 @@ def _on_the_way(change: Change, before: Reach, after: Reach) -> Iterator[Move]:
             left = {one: ports for one, ports in pairs.items() if ports}
             if move.turn == "worse" and left:
                 yield replace(move, pairs=left)
+
+
+def _new_mounts(change: Change) -> Iterator[Move]:
+    """Whom servers would not let mount any more, for whose key it is; and whom meanwhile."""
+    last = change.steps[-1].keys if change.steps else None
+    at_the_end = set(last.refused()) if last else set()
+    told: set[tuple[str, str, str]] = set()
+    for step in change.steps:
+        now = set(step.keys.refused())
+        when = "" if step is change.steps[-1] else f" after line {step.line}"
+        for client, name, why in sorted(now if not when else now - told - at_the_end):
+            nodes: dict[str, list[str]] = {node: [] for node in change.before.members(client)}
+            yield Move(f"new mounts of {name}{when}", "worse", "yes", why, nodes)
+        told = now
 
 
 def _works(reach: Reach, one: str, port: str) -> bool:

@@ -23,6 +23,7 @@ QUESTIONS = {
     "files": "Can files be written, before, meanwhile and afterwards?",
     "reach": "Who reaches whom afterwards, and with packets of which size?",
     "ways": "By which routers?",
+    "load": "What becomes of streams that run all the time?",
     "rates": "What do streams get that run together?",
     "computed": "What else moves, by computation alone?",
     "back": "Is all as before after the way back?",

@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,15 +18,18 @@ from causeway.errors import LabBroken
 from causeway.folders import REPO
 from causeway.lab.probes import nuttcp
 from causeway.lab.probes.pairs import Pair, Seen, answered, echo, passed
-from causeway.lab.probes.watch import Io, Lost, Session, Watched, _room_for
+from causeway.lab.probes.watch import Io, Lost, Session, Watch, Watched, _room_for
 from causeway.model.load import load_site
 from causeway.model.thing import Port
-from causeway.play import judge, native, rehearsal, streams
+from causeway.play import judge, load, native, rehearsal, streams
 from causeway.play.judge import Step
+from causeway.play.load import Carried, Share
+from causeway.play.mounts import Mounts
 from causeway.play.native import Native, commands_back, differences
 from causeway.play.streams import Played
 from causeway.rehearse.answer import Move, Prediction
 from causeway.rehearse.change import Change, read_change
+from causeway.rehearse.parts import parts
 from causeway.rehearse.rates import Rates, patterns
 from causeway.rehearse.reach import Reach
 from causeway.report.rehearsal import QUESTIONS, Answer, Done, Rehearsal, as_data, junit, page, write
@@ -96,6 +100,17 @@ def test_pings_are_lost_from_the_first_that_nobody_answers_to_the_next_that_some
     assert lost.still
     lost.answer(99)  # too late
     assert [round(seconds, 6) for seconds in lost.seconds(6.0)] == [2.7, 2.0]
+
+
+def test_pings_of_many_pairs_are_sent_in_turns_each_pair_s_as_often_as_the_others() -> None:
+    sent: list[bytes] = []
+    targets = {("a", Port(f"n{i}", "eth0")): IPv4Address(i) for i in range(120)}
+    watch = Watch(None, targets, {})  # type: ignore[arg-type]
+    line = SimpleNamespace(sendto=lambda packet, _: sent.append(packet))
+    for turn in range(6):
+        watch._ping({"a": line}, turn, 0.0)  # type: ignore[dict-item]
+        assert len(sent) == 40 * (turn + 1)
+    assert {packet[8:12] for packet in sent} == {i.to_bytes(4, "big") for i in range(120)}
 
 
 def test_a_session_is_silent_for_what_goes_beyond_its_pause() -> None:
@@ -302,20 +317,66 @@ def test_who_is_cut_off_between_two_steps_is_found() -> None:
 
 def test_what_is_lost_meanwhile_is_a_cost_and_what_breaks_or_fails_is_worse() -> None:
     pair = "lark", Port("quay1", "eth0")
-    files = [Io("a", "home", 2.0, ""), Io("b", "home", 0.0, "Input/output error"), Io("c", "home", 0.0, "")]
+    files = [Io("a", "home", 2.0, 1.5, ""), Io("b", "home", 0.0, 0.0, "Input/output error")]
     watched = Watched(0.1, 9.0, {pair: (1.5, 1.0)}, {pair: "Connection reset by peer"}, {pair: 3.0}, files)
-    found = {(a.question, a.turn): a for a in judge.meanwhile(watched, whole(), "during the change")}
+    found = {(a.question, a.turn): a for a in judge.meanwhile(watched, whole(), "during the change", calm=False)}
     assert found["lost", "other"].played == "1.5 s, at most 1.0 s at once"
     assert found["sessions", "worse"].played == "Connection reset by peer"
     assert found["files", "worse"].pairs == {"b": []}
-    assert (found["files", "other"].pairs, found["files", "other"].played) == ({"a": []}, "2.0 s")
-    assert "lost" not in {a.question for a in judge.meanwhile(watched, {pair: Seen("no")}, "")}
+    assert found["files", "other"].pairs == {"a": []}
+    assert found["files", "other"].played == "2.0 s, at most 1.5 s at once"
+    assert "lost" not in {a.question for a in judge.meanwhile(watched, {pair: Seen("no")}, "", calm=False)}
     quiet = replace(watched, lost={}, broke={}, files=[])
-    assert [a.what for a in judge.meanwhile(quiet, whole(), "")] == ["sessions that were silent "]
+    assert [a.what for a in judge.meanwhile(quiet, whole(), "", calm=False)] == ["sessions that were silent "]
 
 
-def test_a_filesystem_that_is_gone_somewhere_is_worse() -> None:
-    assert [a.pairs for a in judge.mounts({"home": ["a", "b"]}, {"home": ["a"]})] == [{"b": []}]
+def test_a_change_that_costs_nothing_says_so_of_every_pair_and_mount() -> None:
+    seen = whole()
+    files = [Io("a", "home", 0.0, 0.0, ""), Io("b", "home", 0.0, 0.0, "")]
+    watched = Watched(0.1, 9.0, dict.fromkeys(seen, (0.0, 0.0)), {}, {}, files)
+    lost, hung = judge.meanwhile(watched, seen, "during the change", calm=True)
+    assert (lost.question, lost.turn, lost.played, lost.count) == ("lost", "other", "0.0 s", len(seen))
+    assert (hung.what, hung.turn, hung.played, hung.count) == (
+        "writes to home hung during the change", "other", "0.0 s", 2,
+    )  # fmt: skip
+    stalled = replace(watched, lost={}, files=[Io("a", "home", 2.0, 2.0, "")])
+    for calm, turn, due in ((True, "worse", "0.0 s"), (False, "other", "")):
+        (found,) = judge.meanwhile(stalled, seen, "", calm=calm)
+        assert (found.turn, found.predicted, found.played) == (turn, due, "2.0 s")
+
+
+def test_pings_that_are_still_lost_of_a_pair_that_can_talk_are_worse() -> None:
+    seen, pair = whole(), ("lark", Port("quay1", "eth0"))
+    watched = Watched(0.1, 9.0, {pair: (5.0, 5.0)}, {}, {}, [], frozenset({pair}))
+    (found,) = judge.meanwhile(watched, seen, "during the change", calm=True)
+    assert (found.turn, found.what) == ("worse", "pings lost during the change, and afterwards")
+    assert list(judge.meanwhile(watched, {**seen, pair: Seen("no")}, "", calm=True)) == []
+
+
+def test_a_filesystem_that_is_gone_somewhere_or_refused_is_worse_and_another_key_is_told() -> None:
+    both = frozenset({("lark", "home"), ("wren", "home")})
+    before = Mounts(both, dict.fromkeys(both, ""), {"Fleet": "aa"})
+    assert list(judge.mounts(SITE, before, before, {})) == []
+    gone = replace(before, on=frozenset({("lark", "home")}))
+    assert [(a.turn, a.what, a.pairs) for a in judge.mounts(SITE, before, gone, {})] == [
+        ("worse", "mounts home", {"wren": []})
+    ]
+    shut = replace(before, anew=dict.fromkeys(sorted(both), "refused in the handshake"), keys={"Fleet": "bb"})
+    due = {("Fleet", "home"): "Harbour does not know the key that Fleet shows"}
+    refused, key = judge.mounts(SITE, before, shut, due)
+    assert (refused.turn, refused.what, refused.count) == ("worse", "new mounts of home", 2)
+    assert (refused.predicted, refused.played) == (due["Fleet", "home"], "refused in the handshake")
+    assert (key.turn, key.what, key.before, key.played) == ("other", "key of Fleet", "aa", "bb")
+    assert [a.turn for a in judge.mounts(SITE, shut, before, {})] == ["better", "other"]
+
+
+def test_new_mounts_that_go_otherwise_than_predicted_are_said() -> None:
+    due = {("Fleet", "home"): "Harbour does not know the key that Fleet shows"}
+    let_in, shut = (Mounts(anew={("lark", "home"): why}) for why in ("", "refused in the handshake"))
+    assert list(judge.unlike_mounts(SITE, shut, due, "")) == list(judge.unlike_mounts(SITE, let_in, {}, "")) == []
+    for seen, expected in ((let_in, due), (shut, {})):
+        (found,) = judge.unlike_mounts(SITE, seen, expected, "afterwards")
+        assert (found.question, found.turn, found.what) == ("prediction", "worse", "new mounts of home afterwards")
 
 
 def test_rates_turn_by_their_distribution_and_differ_by_the_ports_that_were_drawn() -> None:
@@ -347,8 +408,8 @@ def test_streams_are_put_beside_what_is_computed_for_their_ports() -> None:
     pattern = next(p for p in patterns(REACH) if p.through and p.out)
     assert streams.playable(SITE, pattern)
     assert pattern.through is not None
-    end, peers = pattern.through
-    drawn = streams._drawn(SITE, end, peers, __import__("random").Random("x"), out=True)
+    end, _ = pattern.through
+    drawn = streams.drawn(SITE, pattern, Random("x"))
     measured = [
         nuttcp.Measured(s, "", 100.0, 400.0, 0, (SITE.nodes[end.node].interfaces[end.name].address, s.source_port),
                         (s.address, s.data_port))
@@ -361,7 +422,54 @@ def test_streams_are_put_beside_what_is_computed_for_their_ports() -> None:
     channels = [c.model_copy(update={"ends": [e.model_copy(update={"hash_policy": "balance-tcp"}) for e in c.ends]})
                 for c in SITE.channels]  # fmt: skip
     assert not streams.playable(replace(SITE, channels=tuple(channels)), pattern)
+    inwards = next(p for p in patterns(REACH) if p.through and p.through[0] == end and not p.out)
+    secret = [c.model_copy(update={"ends": [
+        e.model_copy(update={"hash_policy": "balance-tcp"}) if (e.node, e.name) == ("basin", end.node) else e
+        for e in c.ends]}) for c in SITE.channels]  # fmt: skip
+    site = replace(SITE, channels=tuple(secret))
+    assert (streams.playable(site, pattern), streams.playable(site, inwards)) == (True, False)
     assert not streams.playable(SITE, replace(pattern, through=None))
+
+
+SS = """\
+ESTAB 0 0 10.20.0.31:6001 10.20.0.11:5101 cubic wscale:7,7 bytes_sent:900 bytes_acked:800 segs_out:3 data_segs_out:2
+ESTAB 0 0 10.20.0.31:4907 10.20.0.11:4909 cubic wscale:7,7 bytes_sent:9 bytes_acked:9
+ESTAB 0 0 10.20.0.31:6002 10.20.0.11:5103 cubic wscale:7,7
+"""
+
+
+def test_what_a_stream_has_carried_is_read_by_its_ports() -> None:
+    ends = (("one", 6000, 5101), ("gone", 6002, 5103), ("other", 6000, 5105))
+    own = [
+        nuttcp.Stream("lark", "quay1", IPv4Address("10.20.0.11"), name, "t", here, there) for name, here, there in ends
+    ]
+    assert load.parse_sockets(SS, own) == {"one": 800}
+
+
+def test_streams_that_run_all_the_time_show_what_moved_and_one_that_ends_is_worse() -> None:
+    pattern = next(p for p in patterns(REACH) if p.through)
+    rates = [(pattern, Rates((800.0,)), Rates((900.0,)))]
+    before, after = (Share({"a": 400.0, "b": b}, {"eth1": part}) for b, part in ((300.0, 60.0), (500.0, 50.0)))
+    found = list(judge.load(Carried(pattern.name, before, 650.0, after, [], 7), rates))
+    assert {a.turn for a in found} == {"other"} and {a.question for a in found} == {"load"}
+    assert (found[0].before, found[0].predicted, found[0].played) == (
+        "700.0 Mbit/s: eth1 60 %", "800 > 900 Mbit/s over all draws", "900.0 Mbit/s: eth1 50 %",
+    )  # fmt: skip
+    assert [(a.what, a.before, a.played) for a in found[1:]] == [
+        (f"{pattern.name}, during the change", "", "650.0 Mbit/s"),
+        ("stream a", "400.0 Mbit/s", "400.0 Mbit/s"),
+        ("stream b", "300.0 Mbit/s", "500.0 Mbit/s"),
+        ("packets that their senders' TCP sent again meanwhile", "", "7"),
+    ]
+    ended = judge.load(Carried(pattern.name, before, 650.0, after, ["b"], 7), rates)
+    assert [a.what for a in ended if a.turn == "worse"] == ["stream b ended"]
+
+
+def test_the_streams_that_run_all_the_time_are_those_that_move_most() -> None:
+    own = [p for p in patterns(REACH) if p.through]
+    moved = [(p, Rates((100.0,)), Rates((100.0 + i,))) for i, p in enumerate(own)]
+    assert streams.moves_most(Change(SITE, SITE), moved) is own[-1]
+    assert streams.moves_most(Change(SITE, SITE), [(own[0], Rates((1.0,)), Rates())]) is None
 
 
 def test_of_many_nodes_two_stand_for_all_that_are_alike() -> None:
@@ -379,6 +487,26 @@ def test_a_lab_that_is_not_what_the_site_says_is_broken_before_anything_is_chang
     rehearsal._Rehearsal._sound(own, seen)  # type: ignore[arg-type]
     with pytest.raises(LabBroken, match="before anything is changed"):
         rehearsal._Rehearsal._sound(own, {**seen, pair: Seen("no")})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "calm"),
+    [
+        ("SN# mcauth genkey new\n", True),
+        ("FEN# mcshutdown\n", False),  # what that does is not predicted
+        ("SN# mcauth genkey commit\n", False),  # it fails
+        ("nsd01# ip link set bond0 down\nnsd01# ip link set bond0 up\n", False),  # a server is away for a while
+    ],
+)
+def test_no_write_may_hang_where_every_line_leaves_the_servers_in_reach(tmp_path: Path, text: str, calm: bool) -> None:
+    (tmp_path / "change.txt").write_text(text)
+    found = read_change(REPO / "topologies" / "jubl" / "site.yaml", None, tmp_path / "change.txt")
+    own = SimpleNamespace(wanted=SimpleNamespace(change=found, parts=parts(found)), due=Reach(found.after))
+    assert rehearsal._Rehearsal._calm(own, Mounts(frozenset({("FEN", "work")}))) is calm  # type: ignore[arg-type]
+    assert not rehearsal._Rehearsal._calm(
+        SimpleNamespace(wanted=SimpleNamespace(change=Change(SITE, SITE))),  # type: ignore[arg-type]
+        Mounts(),
+    )  # of files nobody computes what happens between
 
 
 # the answer

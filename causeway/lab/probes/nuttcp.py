@@ -127,7 +127,7 @@ class Running:
 
 
 @contextmanager
-def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Running]:
+def running(lab: Lab, streams: Sequence[Stream], seconds: float, told_every_s: float = INTERVAL_S) -> Iterator[Running]:
     """Start streams one right after the other, each as soon as the one before transmits.
 
     A stream gets its port from a range of one, or, where the client opens the data connection, of two: there nuttcp
@@ -139,25 +139,28 @@ def running(lab: Lab, streams: Sequence[Stream], seconds: float) -> Iterator[Run
     ranges = {s.opener: lab.on(s.opener, "cat", _RANGE).must() for s in streams}
     backgrounds: list[Background] = []
     try:
-        for stream in streams:
-            low = stream.opened_from
-            _set_range(lab, stream.opener, f"{low} {low + (stream.opener == stream.client)}")
-            # -F: the data connection is opened by the other one
-            way = ["-r", "-F"] if stream.direction == "s" else [f"-{stream.direction}"]
-            argv = [
-                "nuttcp", *way, "-w1m", f"-T{seconds:g}", f"-i{INTERVAL_S}", f"-P{CONTROL_PORT}",
-                f"-p{stream.opened_to}", f"-I{stream.label}", str(stream.address),
-            ]  # fmt: skip
-            backgrounds.append(lab.start_on(stream.client, *argv))
-            socket = _data_socket(lab, stream, backgrounds[-1])
-            started.append(_Started(stream, backgrounds[-1], socket, time.monotonic()))
+        try:
+            for stream in streams:
+                low = stream.opened_from
+                _set_range(lab, stream.opener, f"{low} {low + (stream.opener == stream.client)}")
+                # -F: the data connection is opened by the other one
+                way = ["-r", "-F"] if stream.direction == "s" else [f"-{stream.direction}"]
+                argv = [
+                    "nuttcp", *way, "-w1m", f"-T{seconds:g}", f"-i{told_every_s:g}", f"-P{CONTROL_PORT}",
+                    f"-p{stream.opened_to}", f"-I{stream.label}", str(stream.address),
+                ]  # fmt: skip
+                backgrounds.append(lab.start_on(stream.client, *argv))
+                socket = _data_socket(lab, stream, backgrounds[-1])
+                started.append(_Started(stream, backgrounds[-1], socket, time.monotonic()))
+        finally:
+            with interrupts.held():
+                for node, ports in ranges.items():
+                    _set_range(lab, node, " ".join(ports.split()))
         yield Running(started, seconds)
     finally:
         with interrupts.held():
             for background in backgrounds:
                 background.kill()
-            for node, ports in ranges.items():
-                _set_range(lab, node, " ".join(ports.split()))
 
 
 def _set_range(lab: Lab, node: str, ports: str) -> None:

@@ -274,6 +274,11 @@ def _recorded(options: bytes) -> list[IPv4Address]:
 
 _Way = tuple[tuple[str, ...] | None, tuple[str, ...] | None]
 _TRIES, _ANSWER_S = 3, 1.0
+#: Pings that are sent at the same instant. All nodes' kernel is one, which has room for about 170 answers on their way
+#: (ipv4_icmp_sk's send buffer, 131 KiB), where nodes of their own have so much each: of more the last are lost.
+PINGS_AT_ONCE = 50
+#: And how long such have to be on their way.
+_NEXT_S = 0.01
 
 
 def _routes(lab: Lab, targets: Mapping[Pair, IPv4Address]) -> dict[Pair, _Way]:
@@ -288,13 +293,9 @@ def _routes(lab: Lab, targets: Mapping[Pair, IPv4Address]) -> dict[Pair, _Way]:
             line.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, _RECORD_ROUTE)
             selector.register(line, selectors.EVENT_READ)
         identifier = os.getpid() & 0xFFFF
-        for _ in range(_TRIES):
-            for number, pair in enumerate(pairs):
-                if pair not in found:
-                    with suppress(OSError):
-                        sockets[pair[0]].sendto(echo(identifier, struct.pack("!I", number)), (str(targets[pair]), 0))
-            end = time.monotonic() + _ANSWER_S
-            while len(found) < len(pairs) and (left := end - time.monotonic()) > 0:
+
+        def hear(until: float) -> None:
+            while len(found) < len(pairs) and (left := until - time.monotonic()) > 0:
                 for key, _ in selector.select(left):
                     assert isinstance(key.fileobj, socket.socket)
                     with suppress(BlockingIOError):
@@ -303,6 +304,16 @@ def _routes(lab: Lab, targets: Mapping[Pair, IPv4Address]) -> dict[Pair, _Way]:
                             if who == identifier:
                                 pair = pairs[struct.unpack_from("!I", said)[0]]
                                 found[pair] = passed([owner.get(a, str(a)) for a in recorded], pair[0], pair[1].node)
+
+        for _ in range(_TRIES):
+            left = [number for number, pair in enumerate(pairs) if pair not in found]
+            for begin in range(0, len(left), PINGS_AT_ONCE):
+                for number in left[begin : begin + PINGS_AT_ONCE]:
+                    one, target = pairs[number][0], str(targets[pairs[number]])
+                    with suppress(OSError):
+                        sockets[one].sendto(echo(identifier, struct.pack("!I", number)), (target, 0))
+                hear(time.monotonic() + _NEXT_S)
+            hear(time.monotonic() + _ANSWER_S)
     return found
 
 

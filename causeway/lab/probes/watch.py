@@ -19,7 +19,17 @@ from pathlib import Path
 
 from causeway.errors import LabBroken
 from causeway.lab.lab import Lab
-from causeway.lab.probes.pairs import Pair, answered, by_source, call, echo, hang_up, listening, ping_socket
+from causeway.lab.probes.pairs import (
+    PINGS_AT_ONCE,
+    Pair,
+    answered,
+    by_source,
+    call,
+    echo,
+    hang_up,
+    listening,
+    ping_socket,
+)
 from causeway.lab.probes.reach import network_of
 
 SESSION_PORT = 4909
@@ -94,11 +104,12 @@ class Session:
 
 @dataclass(frozen=True)
 class Io:
-    """What a node had of a filesystem meanwhile: seconds in which a write hung, and what failed."""
+    """What a node had of a filesystem meanwhile: seconds in which writes hung (all, the longest), and what failed."""
 
     node: str
     filesystem: str
     stalled_s: float
+    longest_s: float
     failed: str
 
 
@@ -106,7 +117,7 @@ class Io:
 class Watched:
     """What went on: lost seconds of each pair (in all, and the longest), sessions that broke and why, files.
 
-    `every_s` is how far apart a pair's pings are: nothing shorter is seen.
+    `every_s` is how far apart a pair's pings are: nothing shorter is seen. Pings of `still` were lost at the end.
     """
 
     every_s: float
@@ -115,6 +126,7 @@ class Watched:
     broke: Mapping[Pair, str]
     silent: Mapping[Pair, float]
     files: list[Io]
+    still: frozenset[Pair] = frozenset()
 
 
 class Watch:
@@ -125,6 +137,7 @@ class Watch:
         self._lab, self._targets = lab, targets
         self._pairs = list(targets)
         self._every_s = max(_PING_S, len(self._pairs) / _PINGS_A_SECOND)
+        self._turns = max(1, -(-len(self._pairs) // PINGS_AT_ONCE))
         self._lost = {pair: Lost() for pair in self._pairs}
         self._sessions: dict[Pair, Session] = {}
         self._served: list[socket.socket] = []
@@ -179,10 +192,11 @@ class Watch:
         self.result = Watched(
             self._every_s,
             seconds,
-            {pair: lost.seconds(now) for pair, lost in self._lost.items() if lost.lost},
+            {pair: lost.seconds(now) for pair, lost in self._lost.items()},
             {pair: one.broke for pair, one in opened.items() if one.broke},
             {pair: one.silent_s for pair, one in opened.items() if one.silent_s > _STALL_S},
             [writer.end() for writer in self._writers],
+            frozenset(pair for pair, lost in self._lost.items() if lost.still),
         )
 
     def _run(self, listeners: list[socket.socket], pings: Mapping[str, socket.socket]) -> None:
@@ -208,7 +222,7 @@ class Watch:
             if now >= ping_at:  # after all answers that are there are read
                 number += 1
                 self._ping(pings, number, now)
-                ping_at = max(ping_at + self._every_s, now)
+                ping_at = max(ping_at + self._every_s / self._turns, now)
             if now >= say_at:
                 self._say(selector)
                 say_at = max(say_at + _SAY_S, now)
@@ -218,7 +232,8 @@ class Watch:
 
     def _ping(self, pings: Mapping[str, socket.socket], number: int, now: float) -> None:
         identifier = (os.getpid() + 1) & 0xFFFF
-        for place, pair in enumerate(self._pairs):
+        for place in range(number % self._turns, len(self._pairs), self._turns):
+            pair = self._pairs[place]
             lost = self._lost[pair]
             lost.late(now)
             lost.waiting[number] = now
@@ -310,7 +325,7 @@ class _Writer:
         self.node, self.filesystem = node, filesystem
         self._file = file
         self._begun: float | None = None
-        self._stalled_s = 0.0
+        self._stalls: list[float] = []
         self._failed = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._go, daemon=True)
@@ -328,11 +343,11 @@ class _Writer:
         self._thread.join(_STALL_S)
         begun = self._begun
         hanging = time.monotonic() - begun if begun is not None else 0.0
-        stalled_s = self._stalled_s + (hanging if hanging > _STALL_S else 0.0)
+        stalls = [*self._stalls, *([hanging] if hanging > _STALL_S else [])]
         if not self._thread.is_alive():
             with suppress(OSError):
                 self._file.unlink()
-        return Io(self.node, self.filesystem, stalled_s, self._failed)
+        return Io(self.node, self.filesystem, sum(stalls), max(stalls, default=0.0), self._failed)
 
     def _go(self) -> None:
         while not self._over.wait(_WRITE_S):
@@ -346,4 +361,4 @@ class _Writer:
                 self._failed = self._failed or str(error.strerror)
             took, self._begun = time.monotonic() - self._begun, None
             if took > _STALL_S:
-                self._stalled_s += took
+                self._stalls.append(took)

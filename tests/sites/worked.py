@@ -1,0 +1,84 @@
+"""The worked changes: what each rehearsal must end with, and with which words it is played.
+
+    python -m tests.sites.worked small/jumbo.txt     one
+    python -m tests.sites.worked nightly             all that can be played
+
+Each is kept in runs/sites/worked-CHANGE.json. Exit codes: 0 all are as they must be, 1 they are not.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.sites.played import KEPT, REPO, TIMEOUT_S
+from tests.sites.rehearsed import wrong
+
+
+@dataclass(frozen=True)
+class Worked:
+    """The exit codes of its prediction and of its play, 2 where nobody can play it; words of the command line."""
+
+    predicted: int
+    played: int
+    words: tuple[str, ...] = ()
+
+
+WORKED = {
+    "small/layer2.txt": Worked(1, 1),
+    "small/jumbo.txt": Worked(0, 0),
+    "small/jumbo.yaml": Worked(0, 0),
+    "small/jumbo-wrong.txt": Worked(1, 1),
+    "small/switch-policy.txt": Worked(0, 0, ("--under-load",)),
+    "small/no-way.txt": Worked(1, 1),
+    "small/no-way-back.txt": Worked(1, 1),
+    "small/by-the-lock.txt": Worked(1, 1),
+    "small/third-quay.yaml": Worked(0, 2),
+    "jubl/fifth-server.yaml": Worked(0, 2),
+    "jubl/layer3+4.txt": Worked(1, 1),
+    "jubl/keys.txt": Worked(0, 0),
+    "jubl/keys-forgotten.txt": Worked(1, 1),
+    "jubl/router.txt": Worked(1, 1),
+}
+
+
+def file_of(name: str) -> Path:
+    """The file of a worked change, SITE/FILE."""
+    site, _, change = name.partition("/")
+    return REPO / "topologies" / site / "changes" / change
+
+
+def play(name: str, folder: Path, env: Mapping[str, str]) -> list[str]:
+    """Play one, keep what came of it, and say what is wrong."""
+    due, site = WORKED[name], name.partition("/")[0]
+    words = [str(REPO / "bin" / "causeway"), "rehearse", site, "--change", str(file_of(name)), *due.words, "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=dict(env))
+    if done.returncode != due.played:
+        return [f"it ended with {done.returncode}, and {due.played} is due: {done.stderr[-2000:]}{done.stdout[-2000:]}"]
+    if due.played == 2:
+        return []
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"worked-{file_of(name).name}.json").write_text(done.stdout)
+    return wrong(json.loads(done.stdout))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("change", help="SITE/FILE of topologies/*/changes, or nightly")
+    given = parser.parse_args()
+    found = False
+    for name in WORKED if given.change == "nightly" else [given.change]:
+        lines = play(name, KEPT, os.environ)
+        print(f"{name}: {len(lines)} wrong", flush=True)
+        if lines:
+            found = True
+            print("\n".join([*lines, f"  again: bin/causeway python -m tests.sites.worked {name}"]), flush=True)
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
