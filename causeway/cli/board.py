@@ -120,14 +120,12 @@ def _channels(ends: list[dict[str, Any]], width: int, most: int | None) -> Itera
         yield from _wrapped(f"channels with all members: {len(whole)} of {len(ends)}: ", whole or ["none"], width, most)
     for end in ends:
         lost = [member for member, up in end["members"].items() if not up]
-        if lost or not end["negotiated"]:
+        said = f"{end['node']}:{end['name']} to {end['peer']}: "
+        if end["negotiated"] is None:
+            yield from _wrapped(said, ["says nothing"], width, most, "bold red")
+        elif lost or not end["negotiated"]:
             up = [member for member in end["members"] if member not in lost]
-            said = f"{end['node']}:{end['name']} to {end['peer']}: "
-            words = [
-                f"up {' '.join(up) or 'none'}",
-                *([f"DOWN {' '.join(lost)}"] if lost else []),
-                *([] if end["negotiated"] else ["not negotiated"]),
-            ]
+            words = [f"up {' '.join(up) or 'none'}", f"DOWN {' '.join(lost)}" if lost else "not negotiated"]
             yield from _wrapped(said, words, width, most, "bold red")
 
 

@@ -145,7 +145,15 @@ def test_a_channel_that_lacks_a_member_has_a_line_of_its_own() -> None:
     channels[0] = first | {"negotiated": False, "members": first["members"] | {lost: False}}
     (line,) = (line for line in shown(two(channels=channels), width=200) if "DOWN" in line)
     assert line.startswith(f"{first['node']}:{first['name']} to {first['peer']}: up ")
-    assert line.endswith(f"DOWN {lost}, not negotiated")
+    assert line.endswith(f"DOWN {lost}")
+
+
+def test_of_a_channels_end_that_says_nothing_nothing_is_said() -> None:
+    channels = glance(0.0)["channels"]
+    first = channels[0]
+    channels[0] = first | {"negotiated": None, "members": dict.fromkeys(first["members"])}
+    (line,) = (line for line in shown(two(channels=channels)) if line.endswith("says nothing"))
+    assert line.startswith(f"{first['node']}:{first['name']} to ")
 
 
 @pytest.mark.parametrize("count", [None, {"io": 288}])

@@ -19,6 +19,8 @@ from causeway.lab.probes.load import Meter
 
 #: Least seconds on the wall between two looks, and how many times what a look took: so it costs less than 2 %.
 _EVERY_S, _TIMES = 1.0, 60
+#: Where ovs-vswitchd listens; not by /var/run, a link that would lead to the files of who looks.
+_SWITCHES_SOCKETS = "/run/openvswitch"
 #: How long it sleeps at a time, on the lab's clock: idle virtual time runs ahead of the wall by far.
 _NAP_S = (0.05, 4.0)
 #: How many looks one watcher takes: the files in which they wait to be read do not grow for ever, nor does one stay
@@ -59,7 +61,7 @@ def _glance(lab: Lab, meter: Meter) -> dict[str, Any]:
 
 
 def _channels(lab: Lab) -> Iterator[dict[str, Any]]:
-    """Each end as its kernel or switch has it; of one that says nothing no member is up."""
+    """Each end as its kernel or switch has it; of one that says nothing (its node is off, say) nothing is known."""
     asked: dict[str, dict[str, str]] = {}
     for _, end, other in lab.site.channel_ends():
         found = None
@@ -77,10 +79,10 @@ def _channels(lab: Lab) -> Iterator[dict[str, Any]]:
             "node": end.node,
             "name": end.name,
             "peer": f"{other.node}:{other.name}",
-            "negotiated": found is not None and found.negotiated,
-            "members": {member: found is not None and found.members.get(member, False) for member in end.members},
+            "negotiated": found and found.negotiated,
+            "members": {member: found and found.members.get(member, False) for member in end.members},
         }
 
 
 def _bonds(lab: Lab, node: str) -> dict[str, str]:
-    return parse_ovs_bonds(unixctl.ask(lab.file(node, "/var/run/openvswitch"), "bond/show"))
+    return parse_ovs_bonds(unixctl.ask(lab.file(node, _SWITCHES_SOCKETS), "bond/show"))
