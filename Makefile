@@ -52,6 +52,7 @@ lint: ## ruff, mypy --strict, shellcheck, shfmt, hadolint
 	@$(python) -m ruff check .
 	@$(python) -m ruff format --check .
 	@$(python) -m mypy
+	@$(python) -m mypy --explicit-package-bases labs
 	@$(python) -c 'import os, sys; os.execvp("shellcheck", sys.argv[1:])' shellcheck $(shell_files)
 	@$(python) -c 'import os, sys; os.execvp("shellcheck", sys.argv[1:])' shellcheck -s dash $(start_scripts)
 	@$(python) -c 'import os, sys; os.execvp("shfmt", sys.argv[1:])' shfmt -d $(shell_files) $(start_scripts)
