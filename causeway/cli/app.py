@@ -84,9 +84,15 @@ def main(argv: list[str] | None = None) -> int:
     except Unsupported as error:
         tell(f"skipped: {error}")
         return errors.EXIT_NOTHING_RAN
-    except OSError as error:
+    except OSError as error:  # of a file that was named; a full disk is nobody's bad input
         tell(str(error))
-        return errors.EXIT_BAD_INPUT
+        return errors.EXIT_BAD_INPUT if _is_named(error.filename, words) else errors.EXIT_LAB_BROKEN
     except Exception:  # a mistake of ours is no verdict on anything
         err.print_exception()
         return errors.EXIT_LAB_BROKEN
+
+
+def _is_named(file: object, words: list[str]) -> bool:
+    """Whether a command's words name a file, or a folder that it is in."""
+    named = [word.rpartition("=")[2] for word in words]
+    return any(word and (str(file) == word or str(file).startswith(f"{word.rstrip('/')}/")) for word in named)

@@ -121,7 +121,10 @@ def exec_(
     lab: LabName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a command on nodes, side by side (`all`: on every node). Ends with the highest exit code."""
+    """Run a command on nodes, side by side (`all`: on every node). Ends with the highest exit code.
+
+    It waits for what the command leaves behind with its output open, too, and for ten minutes at most.
+    """
     if words[-1] == "--json":  # as the last word it is ours, not the command's
         words, as_json = words[:-1], True
     if "--" not in words or not words[: words.index("--")] or words[-1] == "--":

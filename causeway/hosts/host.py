@@ -85,13 +85,13 @@ def with_checkpoints(lab: str | None) -> uml.UmlHost:
 
 
 def ensure_images(say: Callable[[str], None]) -> None:
-    """Build what the cache lacks. BadInput with what is missing on the machine."""
-    if not artefacts.missing():
-        return
-    lacking = [need for need in needs.uml_needs() if need.lacking]
+    """Build what the cache lacks. BadInput with what is missing on the machine, or is no place for a lab host."""
+    wanted = needs.uml_needs() if (absent := artefacts.missing()) else [needs.paths()]
+    lacking = [need for need in wanted if need.lacking]
     if lacking:
         raise BadInput("\n".join(f"{need.what}: {need.detail}; {need.remedy}" for need in lacking))
-    artefacts.build(artefacts.LABHOST, say)
+    if absent:
+        artefacts.build(artefacts.LABHOST, say)
 
 
 def warn_of_the_jail(tell: Callable[[str], None]) -> None:
@@ -127,9 +127,11 @@ def hand_over_scenarios(host: LabHost, names: list[str]) -> list[str]:
     """Copy the user's own scenario files to where the lab host sees them; returns their names there."""
     if not isinstance(host, uml.UmlHost):
         return names
-    for name in names:
-        if name.endswith(".py"):
-            shutil.copy(name, host.share)
+    own = [Path(name) for name in names if name.endswith(".py")]
+    if alike := {str(one) for one in own for other in own if one.name == other.name and one != other}:
+        raise BadInput(f"{' and '.join(sorted(alike))} have one name, and so would their results; rename one")
+    for file in own:
+        shutil.copy(file, host.share)
     return [f"/share/{Path(name).name}" if name.endswith(".py") else name for name in names]
 
 

@@ -413,3 +413,14 @@ def test_doctor_json_prints_json_and_nothing_else(capsys: pytest.CaptureFixture[
 def test_doctor_says_the_lab_host_and_why(capsys: pytest.CaptureFixture[str]) -> None:
     main(["doctor"])
     assert "This machine gets the lab host uml: " in capsys.readouterr().out
+
+
+def test_two_scenarios_of_one_name_are_refused_and_neither_is_handed_over(tmp_path: Path) -> None:
+    """Each would take the other's place, in the lab and in the report."""
+    files = [tmp_path / folder / "mine.py" for folder in ("a", "b")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("")
+    lab = host.uml.UmlHost(tmp_path)
+    with pytest.raises(host.BadInput, match=r"a/mine.py and .*b/mine.py have one name"):
+        host.hand_over_scenarios(lab, [*map(str, files), "single_stream"])
