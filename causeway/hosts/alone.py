@@ -19,8 +19,11 @@ _POLL_S = 0.02
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Hold a folder, once nobody else does. BadInput where that is not so within a minute."""
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Hold a folder, once nobody else does. BadInput where it cannot be had, or not within a minute."""
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise BadInput(f"{folder}, which a lab host takes, cannot be opened: {error.strerror}") from None
     try:
         deadline = time.monotonic() + _PATIENCE_S
         while True:

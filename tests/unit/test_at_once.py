@@ -144,6 +144,8 @@ def test_who_holds_what_others_wait_for_too_long_is_told_of(tmp_path: Path, monk
         pytest.fail("two of them")
     with alone.alone(tmp_path):
         """The first one has ended."""
+    with pytest.raises(BadInput, match="cannot be opened: No such file"), alone.alone(tmp_path / "not there"):
+        pytest.fail("nobody holds that")
 
 
 def test_a_lab_kernel_counts_when_it_runs_and_is_not_at_rest(tmp_path: Path) -> None:
