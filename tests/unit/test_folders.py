@@ -1,6 +1,7 @@
 """Where Causeway keeps things: places that mean the same from every folder, and that are its user's own."""
 
 import os
+import stat
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from causeway import folders
 from causeway.errors import BadInput
 from causeway.folders import REPO
 from causeway.hosts import artefacts, host, needs
+from causeway.hosts.guests import make_folder
 
 
 @pytest.mark.parametrize("name", ["cache", "state", "runs"])
@@ -62,3 +64,13 @@ def test_a_cache_that_others_may_write_is_not_trusted(mode: int, owner: int | No
     assert done.returncode == rc, done.stderr
     assert ("belongs to somebody else, or anybody may write there" in done.stderr) == (rc == 2)
     assert bool(list(cache.glob("python-*"))) == (rc == 0)
+
+
+def test_a_labs_folder_is_its_owners_alone(tmp_path: Path) -> None:
+    """Its disk has the private keys of all its nodes."""
+    before = os.umask(0)
+    try:
+        make_folder(tmp_path / "templates" / "small" / "guests" / "1")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "templates" / "small" / "guests" / "1").stat().st_mode) == 0o700

@@ -121,6 +121,19 @@ def test_a_clone_takes_what_its_lab_has_taken(monkeypatch: pytest.MonkeyPatch) -
         memory.for_a_clone(1501)
 
 
+@pytest.mark.parametrize(("left", "refused"), [(5000, False), (3000, False), (2999, True)])
+def test_a_lab_at_rest_goes_on_only_where_it_or_a_clone_may_have_all_that_it_was_promised(
+    left: int, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may take 4000 MiB and has taken 1000: a clone fits, or it goes on itself, or neither."""
+    monkeypatch.setattr(memory, "room", lambda: Room({SHM: 9000}, 9000 - left))
+    if refused:
+        with pytest.raises(BadInput, match=r"a lab of this template may take 3000 MiB more: .* are promised to labs"):
+            memory.for_a_lab_at_rest(4000, 1000)
+    else:
+        memory.for_a_lab_at_rest(4000, 1000)
+
+
 @pytest.mark.parametrize(
     ("line", "folder", "files"),
     [
