@@ -7,9 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from causeway.cli import app
 from causeway.errors import BadInput, LabBroken
 from causeway.folders import REPO, site_file
 from causeway.hosts import alone, host, memory, uml
@@ -135,6 +137,27 @@ def test_of_two_labs_at_once_the_second_sees_what_the_first_was_promised(
     for thread in threads:
         thread.join(20)
     assert seen == [0, 4000, 8000]
+
+
+@pytest.mark.parametrize(
+    ("words", "waits"), [(["checkpoint", "x"], True), (["back", "x"], True), (["checkpoints"], False)]
+)
+def test_a_clone_is_not_made_while_a_lab_takes_its_part_of_the_memory(
+    words: list[str], waits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Known:
+        def ask(self, *_: str) -> Any:
+            raise BadInput("it is asked")
+
+    monkeypatch.setattr(memory, "FOLDER", tmp_path)
+    monkeypatch.setattr(alone, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(host, "with_checkpoints", lambda _: Known())
+    said: list[str] = []
+    monkeypatch.setattr(app, "tell", said.append)
+    with alone.alone(tmp_path):
+        assert app.main(words) == 2
+    assert ("it is asked" in said) is not waits
+    assert app.main(words) == 2 and said[-1] == "it is asked"
 
 
 def test_who_holds_what_others_wait_for_too_long_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,3 +179,12 @@ def test_a_full_disk_is_refused_with_the_sum(monkeypatch: pytest.MonkeyPatch, tm
         disk.need_room()
     taken = f"301 MiB for {tmp_path}/state + 50 MiB for {tmp_path}/runs"
     assert str(caught.value) == f"a lab host takes {taken}, and 100 MiB are free there; free some"
+
+
+def test_a_containers_limit_is_part_of_the_sum(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(memory, "FOLDER", tmp_path)
+    monkeypatch.setattr(memory, "_limits_mib", lambda: iter([700, 100]))
+    assert memory.room().free_mib["the container's limit"] == 100
+    assert memory.room().left_mib <= 100
+    monkeypatch.setattr(memory, "_limits_mib", lambda: iter([]))
+    assert "the container's limit" not in memory.room().free_mib
