@@ -1,6 +1,8 @@
 """The command line: which commands there are, and what becomes of errors."""
 
+import os
 import sys
+from pathlib import Path
 
 import typer
 
@@ -94,5 +96,5 @@ def main(argv: list[str] | None = None) -> int:
 
 def _is_named(file: object, words: list[str]) -> bool:
     """Whether a command's words name a file, or a folder that it is in."""
-    named = [word.rpartition("=")[2] for word in words]
-    return any(word and (str(file) == word or str(file).startswith(f"{word.rstrip('/')}/")) for word in named)
+    named = [os.path.abspath(word.rpartition("=")[2]) for word in words if word]
+    return isinstance(file, str) and any(Path(os.path.abspath(file)).is_relative_to(one) for one in named)

@@ -63,6 +63,7 @@ def test_a_lab_host_that_broke_is_ended_also_where_its_console_cannot_be_kept(
         (["render", "--to", "/elsewhere"], EXIT_LAB_BROKEN),
         (["render", "--to", "/somewhere/runs"], EXIT_BAD_INPUT),
         (["render", "--to=/somewhere/runs/out"], EXIT_BAD_INPUT),
+        (["render", "--to", "../../../../../../../../somewhere"], EXIT_BAD_INPUT),
     ],
 )
 def test_only_a_file_that_was_named_is_bad_input(words: list[str], rc: int, monkeypatch: pytest.MonkeyPatch) -> None:
