@@ -21,7 +21,9 @@ class Problem:
     remedy: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.path}: {self.what}; {self.remedy}"
+        """One line, whatever the input has in it: no break, and nothing that a terminal would obey."""
+        line = f"{self.file}:{self.line}: {self.path}: {self.what}; {self.remedy}"
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 class BadInput(Exception):

@@ -10,20 +10,19 @@ REPO = Path(__file__).resolve().parents[1]
 INSIDE = ("causeway", "labs", "nodes", "scenarios", "topologies")
 
 
-def _home(variable: str, default: str) -> Path:
-    return Path(os.environ.get(variable) or Path.home() / default)
+def _named(variable: str, otherwise: Path) -> Path:
+    """What a variable names, else another place; whole, for processes look for it from other folders than this one."""
+    return Path(os.environ.get(variable) or otherwise).absolute()
 
 
 def cache() -> Path:
     """What is slow to build, by the hash of its inputs; may be deleted at any time."""
-    override = os.environ.get("CAUSEWAY_CACHE")
-    return Path(override) if override else _home("XDG_CACHE_HOME", ".cache") / "causeway"
+    return _named("CAUSEWAY_CACHE", _named("XDG_CACHE_HOME", Path.home() / ".cache") / "causeway")
 
 
 def state() -> Path:
     """One folder a running lab host."""
-    override = os.environ.get("CAUSEWAY_STATE")
-    return Path(override) if override else _home("XDG_STATE_HOME", ".local/state") / "causeway"
+    return _named("CAUSEWAY_STATE", _named("XDG_STATE_HOME", Path.home() / ".local/state") / "causeway")
 
 
 def templates() -> Path:
@@ -33,7 +32,7 @@ def templates() -> Path:
 
 def runs() -> Path:
     """Results: one folder a run, and `latest`."""
-    return Path(os.environ.get("CAUSEWAY_RUNS") or REPO / "runs")
+    return _named("CAUSEWAY_RUNS", REPO / "runs")
 
 
 #: The site that a command takes when it is told none.

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,8 +44,9 @@ class Transcript:
         self._file = file
 
     def note(self, line: str) -> None:
+        """A line that cannot be written, as on a full disk, is lost: what it tells of, an undo perhaps, must go on."""
         if self._file is not None:
-            with self._file.open("a") as out:
+            with suppress(OSError), self._file.open("a") as out:
                 out.write(line + "\n")
 
     def typed(self, node: str, argv: Sequence[str]) -> None:

@@ -1,6 +1,8 @@
 """The command line: which commands there are, and what becomes of errors."""
 
+import os
 import sys
+from pathlib import Path
 
 import typer
 
@@ -91,9 +93,15 @@ def main(argv: list[str] | None = None) -> int:
     except Unsupported as error:
         tell(f"skipped: {error}")
         return errors.EXIT_NOTHING_RAN
-    except OSError as error:
+    except OSError as error:  # of a file that was named; a full disk is nobody's bad input
         tell(str(error))
-        return errors.EXIT_BAD_INPUT
+        return errors.EXIT_BAD_INPUT if _is_named(error.filename, words) else errors.EXIT_LAB_BROKEN
     except Exception:  # a mistake of ours is no verdict on anything
         err.print_exception()
         return errors.EXIT_LAB_BROKEN
+
+
+def _is_named(file: object, words: list[str]) -> bool:
+    """Whether a command's words name a file, or a folder that it is in."""
+    named = [os.path.abspath(word.rpartition("=")[2]) for word in words if word]
+    return isinstance(file, str) and any(Path(os.path.abspath(file)).is_relative_to(one) for one in named)

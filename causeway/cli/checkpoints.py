@@ -10,7 +10,8 @@ from causeway.cli import complete, tables
 from causeway.cli.command import AsJson, LabName
 from causeway.cli.screen import out, print_json, tell
 from causeway.errors import BadInput
-from causeway.hosts import host
+from causeway.hosts import host, memory
+from causeway.hosts.alone import alone
 from causeway.hosts.checkpoints import BACK, DROP, LIST, MAKE
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="of the checkpoint", autocompletion=complete.checkpoints)]
@@ -53,8 +54,12 @@ def checkpoints(
         out.print(tables.checkpoints([row | {"made": _local(row["made"])} for row in rows]))
 
 
-def _ask(lab: str | None, *words: str) -> Any:
-    return host.with_checkpoints(lab).ask(*words)
+def _ask(lab: str | None, what: str, *words: str) -> Any:
+    found = host.with_checkpoints(lab)
+    if what not in (MAKE, BACK):
+        return found.ask(what, *words)
+    with alone(memory.FOLDER):  # the clone takes what a lab that comes up beside it must not count on
+        return found.ask(what, *words)
 
 
 def _local(when: str) -> str:

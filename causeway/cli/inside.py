@@ -53,7 +53,7 @@ def _print_status(lab: Lab) -> None:
 def down(name: str | None) -> None:
     """Take down one lab, or every lab of this lab host."""
     for folder in sorted(LABS.glob(name or "*")):
-        deploy.down(Lab.find(folder.name))
+        deploy.down_here(folder)
 
 
 def show_status(name: str | None, *, as_json: bool) -> None:
@@ -170,6 +170,7 @@ def run(
     scenarios = scenarios[which - 1 :: parts]  # neighbours by name are alike, and take as long
     try:
         with lab.playing():
+            ledger.refuse(lab)
             played = play_all(lab, scenarios, seed, started, err)
     finally:
         if own is not None and not clock.is_uml():  # a UML lab host ends with its lab

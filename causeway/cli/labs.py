@@ -24,7 +24,7 @@ from causeway.cli.command import (
 from causeway.cli.screen import progress, tell
 from causeway.errors import BadInput
 from causeway.folders import DEFAULT_SITE, site_file
-from causeway.hosts import asking, host, templates, uml
+from causeway.hosts import host, templates
 from causeway.hosts.labs import refuse_a_second
 from causeway.hosts.native import NativeHost
 from causeway.lab.deploy import Deployment
@@ -75,10 +75,10 @@ def _bring_up_uml(site: Site, wanted: Deployment, *, quiet: bool) -> int:
     template, rc = host.template(wanted, site, tell)
     if rc:
         return rc
-    with host.of_a_template(template, site.name, None, tell, stays=True) as lab:
+    with host.of_a_template(template, site.name, None, tell, stays=True) as (lab, go_on):
         if quiet:
-            lab.ask(asking.STAY)
-        elif rc := lab.do(["status"], begin=lambda: lab.ask(asking.STAY)):
+            go_on()
+        elif rc := lab.do(["status"], begin=go_on):
             lab.end(graceful_s=0)
     return rc
 
@@ -104,7 +104,7 @@ def _end(lab: str | None) -> int:
         if lab in (None, one.about["lab"]):
             one.end(graceful_s=0)
             ended.append(one.name)
-    uml.sweep()
+    host.sweep()
     tell(f"ended: {', '.join(ended) or 'nothing'} ({monotonic() - begun:.1f} s)")
     return 0
 
@@ -123,7 +123,10 @@ def exec_(
     lab: LabName = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a command on nodes, side by side (`all`: on every node). Ends with the highest exit code."""
+    """Run a command on nodes, side by side (`all`: on every node). Ends with the highest exit code.
+
+    It waits for what the command leaves behind with its output open, too, and for ten minutes at most.
+    """
     if words[-1] == "--json":  # as the last word it is ours, not the command's
         words, as_json = words[:-1], True
     if "--" not in words or not words[: words.index("--")] or words[-1] == "--":

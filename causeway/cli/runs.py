@@ -159,13 +159,13 @@ def _bench_outside(sizes: list[Deployment], *, as_json: bool) -> int:
     sites = [load_site(size.topology, size.counts) for size in sizes]
     with progress() as say:
         host.ensure_images(say)
-    uml.sweep()
+    host.sweep()
     rows: list[dict[str, Any]] = []
     for site, size in zip(sites, sizes, strict=True):
         tell(f"measuring {site.name} with {len(site.nodes)} nodes")
         begun = monotonic()
-        with host.temporary(site, tell) as temporary:
-            rc = temporary.do(["bench", *host.hand_over(temporary, size).words()])
+        with host.temporary(site, tell) as (temporary, at_work):
+            rc = temporary.do(["bench", *host.hand_over(temporary, size).words()], begin=at_work)
             if rc:
                 return rc
             rows.append(json.loads((temporary.share / "bench.json").read_text()) | {"counts": size.counts})

@@ -116,7 +116,7 @@ class Agent:
             data = os.read(key.fd, 65536)
             if data:
                 # opened anew for each piece: hostfs writes to the host when a file is closed
-                with open(file, "ab") as sink:
+                with suppress(OSError), open(file, "ab") as sink:  # a full disk costs that piece, not the lab
                     sink.write(data)
             else:
                 self._selector.unregister(key.fd)
@@ -126,9 +126,9 @@ class Agent:
     def _look_after(self, child: Child) -> None:
         files = os.listdir(child.folder)
         if "cancel" in files and not child.cancelled:
-            child.cancelled = True
-            with suppress(ProcessLookupError):
+            with suppress(ProcessLookupError):  # not its session's leader yet: the next time
                 os.killpg(child.pid, signal.SIGHUP if child.terminal else signal.SIGINT)
+                child.cancelled = True
         if child.terminal and "size" in files:
             size = (child.folder / "size").read_text()
             if size != child.size:
@@ -139,8 +139,9 @@ class Agent:
             if pid:
                 child.rc = os.waitstatus_to_exitcode(status)
         if child.rc is not None and child.pipes == 0:
-            put(child.folder / "rc", str(child.rc))
-            self._children.remove(child)
+            with suppress(OSError):  # a full disk: it is tried again, until there is room
+                put(child.folder / "rc", str(child.rc))
+                self._children.remove(child)
 
 
 def _hang_up(child: Child) -> None:

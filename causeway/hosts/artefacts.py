@@ -7,17 +7,21 @@ import fcntl
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
+from uuid import uuid4
 
 from causeway import folders, process
 from causeway.errors import LabBroken
 from causeway.hosts import pins
 
 Progress = Callable[[str], None]
+#: How the folder is called that a build has for temporary files.
+_PREFIX = "causeway-build-"
 
 
 @dataclass(frozen=True)
@@ -95,13 +99,15 @@ def build(artefact: Artefact, progress: Progress) -> Path:
 
 
 def _build_here(artefact: Artefact, folder: Path, progress: Progress) -> None:
-    temporary = folder.with_name(f".{folder.name}.building")
-    shutil.rmtree(temporary, ignore_errors=True)
+    sweep()
+    _clear(folder)
+    temporary = _half(folder)
     temporary.mkdir()
+    beside = _folder_beside(folder)
     log = folder.with_name(f"{folder.name}.log")
     log.unlink(missing_ok=True)
     needs = {need.name.upper(): str(need.folder) for need in artefact.needs}
-    env = os.environ | needs | {"PYTHON": sys.executable, "LC_ALL": "C.UTF-8"}
+    env = os.environ | needs | {"PYTHON": sys.executable, "LC_ALL": "C.UTF-8", "TMPDIR": str(beside)}
     begun = monotonic()
     tail: list[str] = []
 
@@ -116,11 +122,72 @@ def _build_here(artefact: Artefact, folder: Path, progress: Progress) -> None:
         if rc != 0:
             last = "\n".join(tail)
             raise LabBroken(f"building {artefact.about} ended with {rc}; log: {log}\n{last}")
+        _to_the_disk(temporary)
         temporary.rename(folder)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _clear(folder)
     progress(f"built {artefact.about} in {monotonic() - begun:.0f} s")
     _drop_older(artefact)
+
+
+def _half(folder: Path) -> Path:
+    """Where an artefact grows."""
+    return folder.with_name(f".{folder.name}.building")
+
+
+def _beside(folder: Path) -> Path:
+    """The link to the folder that its builders have for temporary files."""
+    return folder.with_name(f".{folder.name}.tmp")
+
+
+def _folder_beside(folder: Path) -> Path:
+    """A folder for temporary files, whose name is kept before it is made: whatever is killed, it is found again.
+
+    It is where such files are elsewhere, too. In a user's home it would be of no use: without root mmdebstrap works as
+    somebody who may not enter that.
+    """
+    made = Path(tempfile.gettempdir(), f"{_PREFIX}{uuid4().hex}")
+    _beside(folder).symlink_to(made)
+    made.mkdir(mode=0o755)
+    made.chmod(0o755)  # whatever the umask is
+    return made
+
+
+def _to_the_disk(folder: Path) -> None:
+    """Have all that is in it written, so that no power cut leaves something half built under a name that counts."""
+    for path in (*folder.rglob("*"), folder):
+        if path.is_dir() or path.is_file():
+            fd = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a build has beside the artefact, also one that was killed."""
+    shutil.rmtree(_half(folder), ignore_errors=True)
+    link = _beside(folder)
+    if not link.is_symlink():
+        return
+    made = link.readlink()
+    if made.name.startswith(_PREFIX) and not made.is_symlink():
+        shutil.rmtree(made, ignore_errors=True)
+        if made.exists():  # without root mmdebstrap leaves files of users of its own, who are this one in such a room
+            process.run(["unshare", "--map-auto", "--map-root-user", "rm", "-rf", str(made)], timeout_s=300)
+    link.unlink()
+
+
+def sweep() -> None:
+    """Remove what killed builds left."""
+    for left in (*folders.cache().glob(".*.building"), *folders.cache().glob(".*.tmp")):
+        folder = left.with_name(left.stem.removeprefix("."))
+        with (folder.parent / f".{folder.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:  # it is being built
+                continue
+            _clear(folder)
 
 
 def _drop_older(artefact: Artefact) -> None:

@@ -23,7 +23,8 @@ _REST_S = 60
 
 
 def make_folder(folder: Path) -> None:
-    """What a guest's folder has from the start."""
+    """What a guest's folder has from the start. It is nobody else's: the lab's private keys are in its docker.img."""
+    folder.mkdir(mode=0o700, parents=True)
     (folder / "share" / "jobs").mkdir(parents=True)
     (folder / "uml").mkdir()
 

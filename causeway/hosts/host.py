@@ -3,8 +3,9 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -12,9 +13,13 @@ from typing import Protocol
 from causeway import folders
 from causeway.errors import BadInput
 from causeway.hosts import artefacts, asking, jail, made_of, memory, native, needs, templates, uml
+from causeway.hosts.alone import alone
 from causeway.lab.deploy import Deployment
 from causeway.lab.lab import MADE_OF
 from causeway.model.site import Site
+
+#: How long a lab kernel may take to begin, or to go on: it waits for a CPU alone.
+_BEGINS_S = 10
 
 
 class LabHost(Protocol):
@@ -83,13 +88,13 @@ def with_checkpoints(lab: str | None) -> uml.UmlHost:
 
 
 def ensure_images(say: Callable[[str], None]) -> None:
-    """Build what the cache lacks. BadInput with what is missing on the machine."""
-    if not artefacts.missing():
-        return
-    lacking = [need for need in needs.uml_needs() if need.lacking]
+    """Build what the cache lacks. BadInput with what is missing on the machine, or is no place for a lab host."""
+    wanted = needs.uml_needs() if (absent := artefacts.missing()) else [needs.paths()]
+    lacking = [need for need in wanted if need.lacking]
     if lacking:
         raise BadInput("\n".join(f"{need.what}: {need.detail}; {need.remedy}" for need in lacking))
-    artefacts.build(artefacts.LABHOST, say)
+    if absent:
+        artefacts.build(artefacts.LABHOST, say)
 
 
 def warn_of_the_jail(tell: Callable[[str], None]) -> None:
@@ -125,26 +130,65 @@ def hand_over_scenarios(host: LabHost, names: list[str]) -> list[str]:
     """Copy the user's own scenario files to where the lab host sees them; returns their names there."""
     if not isinstance(host, uml.UmlHost):
         return names
-    for name in names:
-        if name.endswith(".py"):
-            shutil.copy(name, host.share)
+    own = [Path(name) for name in names if name.endswith(".py")]
+    if alike := {str(one) for one in own for other in own if one.name == other.name and one != other}:
+        raise BadInput(f"{' and '.join(sorted(alike))} have one name, and so would their results; rename one")
+    for file in own:
+        shutil.copy(file, host.share)
     return [f"/share/{Path(name).name}" if name.endswith(".py") else name for name in names]
 
 
 def keep_console(host: uml.UmlHost, tell: Callable[[str], None]) -> None:
-    """Keep what a lab host that broke had on its console, and say where."""
+    """Keep what a lab host that broke had on its console, and say where; or why not: it must be ended all the same."""
     target = folders.runs() / "last-broken-console.log"
-    shutil.copy(host.folder / "console", target)
-    tell(f"the lab host's console is kept in {target}")
+    try:
+        shutil.copy(host.folder / "console", target)
+    except OSError as error:  # a full disk, or it is gone already
+        tell(f"the lab host's console could not be kept: {error}")
+    else:
+        tell(f"the lab host's console is kept in {target}")
+
+
+def sweep() -> None:
+    """Remove what killed lab hosts and builds left behind."""
+    with _alone_here():
+        uml.sweep()
+    artefacts.sweep()
 
 
 @contextmanager
-def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[uml.UmlHost]:
-    """A UML lab host for a site in virtual time, on which nothing is up; it ends with the block, however that ends."""
+def _alone_here() -> Iterator[None]:
+    """Meanwhile no other command of this user makes a lab host, or sweeps: one half made looks like one left behind."""
+    folders.state().mkdir(mode=0o700, parents=True, exist_ok=True)
+    with alone(folders.state()):
+        yield
+
+
+def _until_it_counts(host: uml.UmlHost) -> None:
+    """Wait until its kernel is one that others see when they count what is promised, or has ended."""
+    deadline = time.monotonic() + _BEGINS_S
+    while host.running() and not memory.counts(host.folder / "pid") and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+@contextmanager
+def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[tuple[uml.UmlHost, Callable[[], None]]]:
+    """A UML lab host for a site in virtual time, on which nothing is up; it ends with the block, however that ends.
+
+    And what is to be called once it has its first job: until then it alone is promised memory.
+    """
     folder, about = folders.state() / of_a_run(site), {"lab": site.name, "clock": "virtual"}
-    host = uml.start(folder, about, len(site.nodes), seed=1)
-    with _ends(host, tell, unless=lambda: False):
-        yield host
+    with ExitStack() as until_it_counts:
+        with _alone_here():
+            until_it_counts.enter_context(alone(memory.FOLDER))
+            host = uml.start(folder, about, len(site.nodes), seed=1)
+        with _ends(host, tell, unless=lambda: False):
+
+            def begun() -> None:
+                _until_it_counts(host)
+                until_it_counts.close()
+
+            yield host, begun
 
 
 def of_a_run(site: Site) -> str:
@@ -154,32 +198,50 @@ def of_a_run(site: Site) -> str:
 
 def template(wanted: Deployment, site: Site, tell: Callable[[str], None]) -> tuple[uml.UmlHost, int]:
     """The template of what is wanted, which comes up where there is none, and the exit code of that."""
-    uml.sweep()
-    if known := templates.find(templates.key(wanted)):
-        return known, 0
-    templates.make_room(memory.wish_mib(len(site.nodes)), tell)
-    new = templates.begin(wanted, site.name, len(site.nodes))
-    with _ends(new, tell, unless=(new.folder / asking.KEEP).exists):
-        (new.share / "template").touch()
-        rc = new.do(["up", *hand_over(new, wanted).words(), "--clock", wanted.clock, "--quiet"])
-        if rc == 0:
-            new.ask(asking.KEEP)
-        else:
-            keep_console(new, tell)
+    with ExitStack() as until_it_counts:
+        with _alone_here():
+            uml.sweep()
+            if known := templates.find(templates.key(wanted)):
+                return known, 0
+            until_it_counts.enter_context(alone(memory.FOLDER))
+            templates.make_room(memory.wish_mib(len(site.nodes)), tell)
+            new = templates.begin(wanted, site.name, len(site.nodes))
+        with _ends(new, tell, unless=(new.folder / asking.KEEP).exists):
+
+            def begun() -> None:
+                _until_it_counts(new)
+                until_it_counts.close()
+
+            (new.share / "template").touch()
+            up = ["up", *hand_over(new, wanted).words(), "--clock", wanted.clock, "--quiet"]
+            rc = new.do(up, begin=begun)
+            if rc == 0:
+                new.ask(asking.KEEP)
+            else:
+                keep_console(new, tell)
     return new, rc
 
 
 @contextmanager
 def of_a_template(
     known: uml.UmlHost, name: str, seed: int | None, tell: Callable[[str], None], *, stays: bool
-) -> Iterator[uml.UmlHost]:
-    """A lab of a template, at rest; where it does not stay it ends with the block, and in any case where that breaks.
+) -> Iterator[tuple[uml.UmlHost, Callable[[], None]]]:
+    """A lab of a template, at rest, and what has it go on, which must be called; until then it alone gets memory.
 
-    What is drawn at random in it depends on the seed; without one, on nothing that repeats.
+    Where it does not stay it ends with the block, and in any case where that breaks. What is drawn at random in it
+    depends on the seed; without one, on nothing that repeats.
     """
-    with templates.a_lab(known, name, tell) as lab, _ends(lab, tell, unless=lambda: stays):
-        templates.draw_from(lab, seed)
-        yield lab
+    with ExitStack() as until_it_counts:
+        until_it_counts.enter_context(alone(memory.FOLDER))
+        with templates.a_lab(known, name, tell) as lab, _ends(lab, tell, unless=lambda: stays):
+            templates.draw_from(lab, seed)
+
+            def go_on() -> None:
+                lab.ask(asking.STAY if stays else asking.GO)
+                _until_it_counts(lab)
+                until_it_counts.close()
+
+            yield lab, go_on
 
 
 def do_in_a_lab_of_its_own(
@@ -192,8 +254,8 @@ def do_in_a_lab_of_its_own(
     known, rc = template(wanted, site, tell)
     if rc:
         return rc
-    with of_a_template(known, of_a_run(site), seed, tell, stays=False) as lab:
-        return lab.do(words(lab), begin=lambda: lab.ask(asking.GO))
+    with of_a_template(known, of_a_run(site), seed, tell, stays=False) as (lab, go_on):
+        return lab.do(words(lab), begin=go_on)
 
 
 @contextmanager

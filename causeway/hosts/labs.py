@@ -70,7 +70,7 @@ class Lab:
     ) -> "Lab":
         """A lab with a folder of its own, which nobody sees half made. BadInput where one of its name is up."""
         new = console.with_name(f"lab-{guest.folder.name}")
-        new.mkdir()
+        new.mkdir(mode=0o700)
         (new / "about.json").write_text(about)
         (new / "launcher").write_text(f"{os.getpid()}\n")
         os.link(console, new / "console")

@@ -111,6 +111,13 @@ def lacks_for(mib: int) -> str:
     return "" if found.lab_mib >= mib else f"a lab of it may take {mib} MiB of memory; {found}"
 
 
+def for_a_lab_at_rest(mib: int, taken_mib: int) -> None:
+    """BadInput, with the sum, where one at rest that may take so much could not go on itself, nor a clone of it."""
+    found = room()
+    if found.lab_mib < mib and found.left_mib < mib - taken_mib:
+        raise BadInput(f"a lab of this template may take {mib - taken_mib} MiB more: {found}; {found.remedy}")
+
+
 def for_a_clone(taken_mib: int) -> None:
     """BadInput, with the sum, where there is too little for a copy of what a lab has taken.
 
@@ -119,6 +126,14 @@ def for_a_clone(taken_mib: int) -> None:
     found = room()
     if found.left_mib < taken_mib:
         raise BadInput(f"a clone of this lab takes {taken_mib} MiB of memory, {found.left_mib} are left: {found.terms}")
+
+
+def counts(pid: Path, proc: Path = Path("/proc")) -> bool:
+    """Whether the lab kernel that a file has the number of is one that memory is promised to: it runs, not at rest."""
+    try:
+        return (proc / pid.read_text().strip() / "comm").read_text().strip() != _AT_REST
+    except OSError:  # it has not begun, or has ended
+        return False
 
 
 def taken_mib(process: Path) -> int:

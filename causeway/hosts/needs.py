@@ -12,6 +12,8 @@ from causeway.errors import LabBroken
 from causeway.hosts import artefacts, disk, jail, memory, templates
 from causeway.process import run
 
+#: What a path may not have.
+_STRANGE = set(" \t\n'\"\\,")
 _FILESYSTEMS = Path("/proc/filesystems")
 #: How to see by trying what a kernel has built in and shows nowhere; in a network namespace that goes with it. Tried
 #: only where there are no modules: elsewhere the trial would load one, which changes the machine.
@@ -82,9 +84,17 @@ def uml_needs() -> list[Need]:
     held = lacks or f"Landlock {jail.version()}: a lab reaches nothing of this machine but what it needs"
     remedy = "use a newer Linux, with landlock in its lsm=; or let nobody whom you do not trust be root in a lab"
     needs.append(Need("jail", not lacks, held, remedy, must=False))
-    path = str(folders.state())
-    needs.append(Need("state folder", " " not in path, path, "set CAUSEWAY_STATE to a path without blanks"))
+    needs.append(paths())
     return needs
+
+
+def paths() -> Need:
+    """That no path says more than a path: mount options, shells and a kernel's command line read them."""
+    named = (folders.REPO, folders.cache(), folders.state(), folders.runs())
+    strange = [str(path) for path in named if set(str(path)) & _STRANGE or not str(path).isprintable()]
+    what = "none has a blank, a quote, a comma or a backslash"
+    remedy = "use other folders: CAUSEWAY_CACHE, CAUSEWAY_STATE, CAUSEWAY_RUNS, and the checkout's own"
+    return Need("paths", not strange, what if not strange else f"a lab host cannot use {', '.join(strange)}", remedy)
 
 
 def native_needs() -> list[Need]:

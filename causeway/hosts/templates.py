@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from causeway import folders
@@ -141,6 +142,7 @@ def a_lab(template: UmlHost, name: str, tell: Callable[[str], None]) -> Iterator
     folder = folders.state().resolve() / name
     mine = template.about
     make_room(mine["memory_mib"], tell, but=template)
+    memory.for_a_lab_at_rest(mine["memory_mib"], memory.taken_mib(_kernel(template)))
     spare = "another one came up meanwhile" if find(mine["key"]) not in (template, None) else ""
     about = {part: mine[part] for part in ("lab", "clock", "counts")}
     with asking.connect(template.folder, asking.LAB, str(folder), json.dumps(about), *([spare] if spare else [])) as it:
@@ -151,6 +153,11 @@ def a_lab(template: UmlHost, name: str, tell: Callable[[str], None]) -> Iterator
             made = datetime.fromisoformat(said["made"]).astimezone()
             tell(f"a clone of the template that came up {made:%Y-%m-%d %H:%M:%S}")
         yield UmlHost(folder)
+
+
+def _kernel(template: UmlHost) -> Path:
+    """The process of one at rest, as /proc has it."""
+    return Path("/proc") / (template.folder / "pid").read_text().strip()
 
 
 def draw_from(lab: UmlHost, seed: int | None) -> None:

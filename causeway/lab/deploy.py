@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
-from causeway.lab import pools
+from causeway.lab import clock, pools
 from causeway.lab.filesystems import administrators
 from causeway.lab.lab import LABS, RUNS, Lab
 from causeway.lab.parts import Parts
 from causeway.lab.probes.channels import wait_for_channels
 from causeway.lab.probes.switching import deal_buckets
 from causeway.model.load import load_site
-from causeway.model.site import Site
 from causeway.process import follow, run
 from causeway.render.overlay import check_overlay
 from causeway.render.secrets import Secrets
@@ -27,6 +26,7 @@ from causeway.wait import until
 
 #: containerlab waits for ever when one of its steps fails; a node takes 1 to 3 s of wall time.
 _DEPLOY_NODE_S = 30
+_SYSCTL = Path("/proc/sys")
 
 
 def write(files: Files, folder: Path) -> None:
@@ -92,6 +92,8 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
     lab = Lab(site, LABS / site.name)
     if lab.folder.exists():
         raise BadInput(f"{site.name} is up already; `causeway down {site.name}` ends it")
+    if not clock.is_uml() and (others := _containers(lab)):
+        raise BadInput(f"somebody else has a containerlab lab {site.name} here: {' '.join(others)}; end it first")
     lab.folder.mkdir(parents=True)
     lab.folder.chmod(0o700)
     parts = Parts(RUNS / f"bring-up-{site.name}.json", progress)
@@ -102,7 +104,7 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         write(files, lab.folder)
         if wanted.overlay is not None:
             overlay(lab.folder / "nodes", wanted.overlay, site.diskless())
-        _kernel_wide(site)
+        _kernel_wide(lab)
         parts.begin("containerlab")
         parts.say(f"deploying {len(site.nodes)} nodes and {len(site.cables)} links")
         containerlab(lab, "deploy", parts.say)
@@ -153,12 +155,24 @@ def clab_file(lab: Lab) -> Path:
     return lab.folder / f"{lab.site.name}.clab.yml"
 
 
-def _kernel_wide(site: Site) -> None:
-    """Tunables that the kernel keeps once for all its network namespaces (net.core.*) must be set here."""
-    for key, value in site.topology.sysctl.items():
-        path = Path("/proc/sys", key.replace(".", "/"))
-        if key.startswith("net.core.") and path.exists():
-            path.write_text(f"{value}\n")
+def _kernel_wide(lab: Lab) -> None:
+    """Tunables that the kernel keeps once for all its network namespaces (net.core.*) must be set here.
+
+    What they were is kept in the lab's folder, for its end.
+    """
+    wanted = {
+        path: f"{value}\n"
+        for key, value in lab.site.topology.sysctl.items()
+        if key.startswith("net.core.") and (path := _SYSCTL / key.replace(".", "/")).exists()
+    }
+    _before(lab).write_text(json.dumps({str(path): path.read_text() for path in wanted}))
+    for path, value in wanted.items():
+        path.write_text(value)
+
+
+def _before(lab: Lab) -> Path:
+    """What the machine's tunables were before the lab."""
+    return lab.folder / "sysctl.json"
 
 
 def _wait_for_nodes(lab: Lab, progress: Callable[[str], None]) -> None:
@@ -177,12 +191,29 @@ def _wait_for_nodes(lab: Lab, progress: Callable[[str], None]) -> None:
 
 def down(lab: Lab) -> None:
     """Take a lab down and remove what it left; fine for one that is half up or not there."""
-    if clab_file(lab).exists():
-        names = run(["docker", "ps", "-aq", "--filter", f"label=containerlab={lab.site.name}"])
-        if names.stdout.strip():
-            pools.power_off(lab)
-            containerlab(lab, "destroy", lambda _: None)
+    if clab_file(lab).exists() and _containers(lab):
+        pools.power_off(lab)
+        containerlab(lab, "destroy", lambda _: None)
+    if _before(lab).exists():
+        for path, value in json.loads(_before(lab).read_text()).items():
+            Path(path).write_text(value)
     shutil.rmtree(lab.folder, ignore_errors=True)
     with suppress(OSError):  # others' labs are there
         LABS.rmdir()
         LABS.parent.rmdir()
+
+
+def down_here(folder: Path) -> None:
+    """Take down what is in a lab's folder, however far it came: killed while it came up, it is in no list of labs."""
+    about, topology = folder / "lab.json", folder / "topology.yaml"
+    if topology.exists():
+        counts = json.loads(about.read_text())["counts"] if about.exists() else None
+        down(Lab(load_site(topology, counts), folder))
+    else:  # nothing was started
+        shutil.rmtree(folder)
+
+
+def _containers(lab: Lab) -> list[str]:
+    """What Docker has of a lab of this name, whoever's."""
+    words = ["docker", "ps", "-a", "--filter", f"label=containerlab={lab.site.name}", "--format", "{{.Names}}"]
+    return run(words).must().split()

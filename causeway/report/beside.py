@@ -35,7 +35,7 @@ def other_clock(run: Run, runs: Path) -> dict[str, Beside]:
             if report["clock"] == run.clock or report["lab"] != run.lab:  # most are of the same clock
                 continue
             other = from_json(report)
-        except (ValueError, KeyError):  # of an older Causeway, or half written; it may mean another thing today
+        except (OSError, ValueError, KeyError):  # of an older Causeway, half written, somebody else's to read
             continue
         for result in other.scenarios:
             if result.name in wanted:

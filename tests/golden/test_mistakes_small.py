@@ -506,3 +506,17 @@ def test_what_is_no_file_is_not_read(name: str, tmp_path: Path) -> None:
         os.mkfifo(file)
     with pytest.raises(BadInput, match="this is no file; name a topology file or a shipped lab"):
         load_site(file)
+
+
+@pytest.mark.parametrize("name", ["'b;id>&2;#'", "a/b", "'..'", "'a b'", f"a{'b' * 40}", "'$(id)'", '"a\\nb"'])
+@pytest.mark.parametrize("of", ["networks", "clusters"])
+def test_what_a_shell_or_a_path_would_read_in_a_name_is_bad_input(of: str, name: str, tmp_path: Path) -> None:
+    value = "{subnet: 10.99.0.0/24}" if of == "networks" else "{}"
+    said = mistakes(replaced(SMALL, (f"{of}:\n", f"{of}:\n  {name}: {value}\n")), tmp_path)
+    form = [line for line in said if line.split(": ")[1].startswith(of) and "string should match pattern" in line]
+    assert form, said
+
+
+def test_a_mistake_is_one_line_and_nothing_that_a_terminal_obeys(tmp_path: Path) -> None:
+    (said,) = mistakes(replaced(SMALL, ("networks:\n", 'networks:\n  "a\\n\\e[2Jb": {}\n')), tmp_path)[:1]
+    assert "networks.a\\n\\x1b[2Jb: " in said

@@ -30,11 +30,14 @@ def kernels(tool: Tool) -> list[str]:
 
 
 def read_until(running: "subprocess.Popen[str]", sign: str) -> None:
-    """Read what a command prints, up to a line with a sign."""
+    """Read what a command prints, up to a line with a sign, which must come while it runs."""
     assert running.stdout is not None
+    seen = ""
     for line in running.stdout:
+        seen += line
         if sign in line:
             break
+    assert sign in seen and running.poll() is None, seen
 
 
 def mounts_and_loops() -> str:

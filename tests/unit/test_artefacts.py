@@ -1,6 +1,10 @@
 """What is slow to build: when it is built anew, and what a failure leaves. The builds are real, and tiny."""
 
+import fcntl
 import os
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -9,6 +13,7 @@ import pytest
 
 from causeway import folders
 from causeway.errors import LabBroken
+from causeway.hosts import artefacts
 from causeway.hosts.artefacts import Artefact, build, missing
 
 TOOL = Artefact("tool", "the tool")
@@ -188,6 +193,71 @@ def test_what_a_killed_builder_left_is_no_trouble() -> None:
     folder = build(TOOL, quiet)
     assert [file.name for file in folder.iterdir()] == ["tool"]
     assert cached() == {folder.name}
+
+
+def killed(checkout: Path, tmp_path: Path) -> Path:
+    """Build, killed with SIGKILL while it has a temporary file; returns the folder of that."""
+    script(checkout, "tool", 'mktemp -d >"$BUILDS.tmp"; mkdir -m 0 "$(cat "$BUILDS.tmp")/x"; echo there; sleep 60')
+    code = (
+        "from causeway.hosts.artefacts import *; from causeway import folders; from pathlib import Path; import sys\n"
+    )
+    code += (
+        'folders.REPO = Path(sys.argv[1]); build(Artefact("tool", "the tool"), lambda text: print(text, flush=True))'
+    )
+    env = os.environ | {"PYTHONPATH": str(Path(artefacts.__file__).parents[2])}
+    with subprocess.Popen([sys.executable, "-c", code, str(checkout)], env=env, stdout=subprocess.PIPE) as builder:
+        assert builder.stdout is not None and b"there" in builder.stdout.readline()
+        builder.kill()
+    return Path((tmp_path / "builds.tmp").read_text().strip())
+
+
+def nothing_is_left() -> bool:
+    return not [*Path(tempfile.gettempdir()).glob("causeway-build-*")] and not [*folders.cache().glob(".tool-*.tmp")]
+
+
+@pytest.mark.parametrize("who", ["the next build", "a sweep"])
+def test_what_a_killed_builder_left_among_temporary_files_goes(
+    who: str, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    left = killed(checkout, tmp_path)
+    assert left.parent.parent == tmp_path / "tmp" and left.exists()
+    if who == "a sweep":
+        artefacts.sweep()
+        assert cached() == set()
+    else:
+        script(checkout, "tool", 'touch "$1/tool"')
+        build(TOOL, quiet)
+    assert nothing_is_left()
+
+
+def test_a_sweep_leaves_alone_what_is_being_built_and_what_is_no_builders(tmp_path: Path) -> None:
+    half = TOOL.folder.with_name(f".{TOOL.folder.name}.building")
+    half.mkdir(parents=True)
+    link, mine = half.with_suffix(".tmp"), tmp_path / "mine"
+    mine.mkdir()
+    link.symlink_to(mine)  # somebody's prank, or mistake
+    with (folders.cache() / f".{TOOL.folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        artefacts.sweep()
+        assert half.exists()
+    artefacts.sweep()
+    assert not half.exists() and not link.is_symlink() and mine.exists()
+
+
+def test_all_of_it_is_on_the_disk_before_it_has_its_name(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(checkout, "tool", 'mkdir "$1/deep"; touch "$1/tool" "$1/deep/file"; ln -s nowhere "$1/link"')
+    written: list[tuple[str, bool]] = []
+
+    def fsync(fd: int) -> None:
+        written.append((Path(f"/proc/self/fd/{fd}").readlink().name, TOOL.built))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    build(TOOL, quiet)
+    names = {"tool", "deep", "file", f".{TOOL.folder.name}.building"}
+    assert {name for name, _ in written} == names and not any(built for _, built in written)
 
 
 def test_two_builders_wait_for_each_other_and_build_once(checkout: Path, tmp_path: Path) -> None:

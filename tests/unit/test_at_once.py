@@ -1,13 +1,23 @@
-"""Two at the same moment: runs in one lab, first calls of the command line."""
+"""Two at the same moment: runs in one lab, first calls of the command line, labs that come up."""
 
 import os
 import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from causeway.errors import BadInput
-from causeway.folders import REPO
+from causeway.cli import app
+from causeway.errors import BadInput, LabBroken
+from causeway.folders import REPO, site_file
+from causeway.hosts import alone, host, memory, uml
+from causeway.hosts.guests import make_folder
+from causeway.lab.deploy import Deployment
+from causeway.model.load import load_site
 from tests.unit.here import here
 
 #: A Python that makes an environment slowly, and says so.
@@ -53,3 +63,119 @@ def test_of_first_calls_at_once_one_makes_the_environment_and_all_use_it(tmp_pat
     (made / "bin" / "python").unlink()  # as a link whose target an upgrade has removed
     assert calls(1) == [0]
     assert (tmp_path / "log").read_text() == "made\nmade\n"
+
+
+def test_what_one_command_makes_is_not_swept_by_another_that_comes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAUSEWAY_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("CAUSEWAY_CACHE", str(tmp_path / "cache"))
+    half, go_on = threading.Event(), threading.Event()
+    made = tmp_path / "state" / "templates" / "small-virtual-1"
+
+    def slow(*_: object) -> uml.UmlHost:
+        """As uml.start makes one: its folder is there a while before somebody holds its lock."""
+        make_folder(made / "guests" / "1")
+        half.set()
+        assert go_on.wait(20)
+        raise LabBroken("enough")
+
+    monkeypatch.setattr(host.templates, "begin", slow)
+    monkeypatch.setattr(host.templates, "make_room", lambda *_: None)
+    wanted, small = Deployment(site_file("small"), None, None, "virtual"), load_site(site_file("small"))
+
+    def make() -> None:
+        with pytest.raises(LabBroken):
+            host.template(wanted, small, print)
+
+    making = threading.Thread(target=make)
+    making.start()
+    assert half.wait(20)
+    sweeping = threading.Thread(target=host.sweep)
+    sweeping.start()
+    sweeping.join(0.5)
+    assert sweeping.is_alive() and made.exists()
+    go_on.set()
+    making.join(20)
+    sweeping.join(20)
+    assert not made.exists(), "now it is left behind"
+
+
+def test_of_two_labs_at_once_the_second_sees_what_the_first_was_promised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each looks at the sum and takes its part of it before the other looks."""
+    monkeypatch.setattr(memory, "FOLDER", tmp_path)
+    promised: list[int] = []
+    seen: list[int] = []
+
+    class AtRest(uml.UmlHost):
+        def ask(self, *_: str) -> None:
+            time.sleep(0.1)
+            promised.append(4000)
+
+        def running(self) -> bool:
+            return False
+
+    @contextmanager
+    def a_lab(*_: object) -> Iterator[uml.UmlHost]:
+        seen.append(sum(promised))
+        time.sleep(0.1)
+        (tmp_path / "share").mkdir(exist_ok=True)
+        yield AtRest(tmp_path)
+
+    monkeypatch.setattr(host.templates, "a_lab", a_lab)
+    monkeypatch.setattr(host.templates, "draw_from", lambda *_: None)
+
+    def one() -> None:
+        with host.of_a_template(AtRest(tmp_path), "a", 1, print, stays=True) as (_, go_on):
+            go_on()
+
+    threads = [threading.Thread(target=one) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert seen == [0, 4000, 8000]
+
+
+@pytest.mark.parametrize(
+    ("words", "waits"), [(["checkpoint", "x"], True), (["back", "x"], True), (["checkpoints"], False)]
+)
+def test_a_clone_is_not_made_while_a_lab_takes_its_part_of_the_memory(
+    words: list[str], waits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Known:
+        def ask(self, *_: str) -> Any:
+            raise BadInput("it is asked")
+
+    monkeypatch.setattr(memory, "FOLDER", tmp_path)
+    monkeypatch.setattr(alone, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(host, "with_checkpoints", lambda _: Known())
+    said: list[str] = []
+    monkeypatch.setattr(app, "tell", said.append)
+    with alone.alone(tmp_path):
+        assert app.main(words) == 2
+    assert ("it is asked" in said) is not waits
+    assert app.main(words) == 2 and said[-1] == "it is asked"
+
+
+def test_who_holds_what_others_wait_for_too_long_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alone, "_PATIENCE_S", 0.1)
+    again = pytest.raises(BadInput, match=r"held .* for 0.1 s; `lslocks` says which")
+    with alone.alone(tmp_path), again, alone.alone(tmp_path):
+        pytest.fail("two of them")
+    with alone.alone(tmp_path):
+        """The first one has ended."""
+    with pytest.raises(BadInput, match="cannot be opened: No such file"), alone.alone(tmp_path / "not there"):
+        pytest.fail("nobody holds that")
+
+
+def test_a_lab_kernel_counts_when_it_runs_and_is_not_at_rest(tmp_path: Path) -> None:
+    pid, process = tmp_path / "pid", tmp_path / "7"
+    process.mkdir()
+    assert not memory.counts(pid, tmp_path)
+    pid.write_text("7\n")
+    for name, runs in (("linux-at-rest", False), ("linux", True)):
+        (process / "comm").write_text(f"{name}\n")
+        assert memory.counts(pid, tmp_path) is runs

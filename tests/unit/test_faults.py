@@ -2,10 +2,12 @@
 
 import json
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from causeway.cli import inside
 from causeway.cli.app import main
 from causeway.errors import BadInput, LabBroken
 from causeway.lab.changes.change import Change, Step
@@ -172,3 +174,15 @@ def test_a_fault_that_could_not_be_made_is_cleared_and_one_that_could_not_be_und
     with pytest.raises(LabBroken, match="it failed"):
         ledger.inject(lab, "link_down", Change("down", (fails,), (fails, back)))
     assert [entry.id for entry in ledger.choose(lab, "all")] == [2]
+
+
+def test_no_run_plays_while_a_fault_is_in(taken: list[Step], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = Lab(SITE, tmp_path)
+    ledger.inject(lab, "link_down", Change("a link", (), (Step("SN", ("back",)),)))
+    monkeypatch.setattr(Lab, "find", lambda: lab)
+    monkeypatch.setattr(inside, "play_all", lambda *_: pytest.fail("it plays"))
+    with pytest.raises(BadInput, match=r"fault 1 \(link_down\) is in jubl; first: causeway fault clear"):
+        inside.run(["single_stream"], 1, datetime.now(UTC), None, print, (1, 1), as_json=False)
+    ledger.clear(lab, ledger.entries(lab)[0])
+    ledger.refuse(lab)
+    assert taken

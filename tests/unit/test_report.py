@@ -339,6 +339,7 @@ def test_another_clock_is_shown_beside_where_it_ran_too(tmp_path: Path, full_run
         files.write(run, tmp_path / run.id)
     (tmp_path / "2025-11-04-0").mkdir()
     (tmp_path / "2025-11-04-0" / "report.json").write_text("{")
+    (tmp_path / "2025-11-06-0" / "report.json").mkdir(parents=True)  # what cannot be read
     beside = other_clock(full_run, tmp_path)
     assert {name: (other.run_id, other.clock) for name, other in beside.items()} == {
         "pass_one": ("2025-11-03-1", "paced")

@@ -121,6 +121,19 @@ def test_a_clone_takes_what_its_lab_has_taken(monkeypatch: pytest.MonkeyPatch) -
         memory.for_a_clone(1501)
 
 
+@pytest.mark.parametrize(("left", "refused"), [(5000, False), (3000, False), (2999, True)])
+def test_a_lab_at_rest_goes_on_only_where_it_or_a_clone_may_have_all_that_it_was_promised(
+    left: int, refused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may take 4000 MiB and has taken 1000: a clone fits, or it goes on itself, or neither."""
+    monkeypatch.setattr(memory, "room", lambda: Room({SHM: 9000}, 9000 - left))
+    if refused:
+        with pytest.raises(BadInput, match=r"a lab of this template may take 3000 MiB more: .* are promised to labs"):
+            memory.for_a_lab_at_rest(4000, 1000)
+    else:
+        memory.for_a_lab_at_rest(4000, 1000)
+
+
 @pytest.mark.parametrize(
     ("line", "folder", "files"),
     [
@@ -166,3 +179,12 @@ def test_a_full_disk_is_refused_with_the_sum(monkeypatch: pytest.MonkeyPatch, tm
         disk.need_room()
     taken = f"301 MiB for {tmp_path}/state + 50 MiB for {tmp_path}/runs"
     assert str(caught.value) == f"a lab host takes {taken}, and 100 MiB are free there; free some"
+
+
+def test_a_containers_limit_is_part_of_the_sum(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(memory, "FOLDER", tmp_path)
+    monkeypatch.setattr(memory, "_limits_mib", lambda: iter([700, 100]))
+    assert memory.room().free_mib["the container's limit"] == 100
+    assert memory.room().left_mib <= 100
+    monkeypatch.setattr(memory, "_limits_mib", lambda: iter([]))
+    assert "the container's limit" not in memory.room().free_mib

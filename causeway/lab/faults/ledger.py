@@ -47,6 +47,12 @@ def entries(lab: Lab) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.id)
 
 
+def refuse(lab: Lab) -> None:
+    """BadInput while a fault is in: what a scenario measured then would be no verdict on it."""
+    if left := [f"{entry.id} ({entry.name})" for entry in entries(lab) if entry.steps]:
+        raise BadInput(f"fault {', '.join(left)} is in {lab.site.name}; first: causeway fault clear")
+
+
 def choose(lab: Lab, which: str) -> list[Entry]:
     """What is to be cleared, the last one first: those that are left of all, or one by its id, cleared or not.
 
