@@ -58,7 +58,9 @@ def _idlest_cpu() -> int:
     before = _idle_ticks()
     time.sleep(_LOOK_S)
     after = _idle_ticks()
-    return max(os.sched_getaffinity(0), key=lambda cpu: (after[cpu] - before[cpu], random.random()))
+    # a container's /proc/stat may leave out CPUs that it is allowed (lxcfs)
+    idle = {cpu: after.get(cpu, 0) - before.get(cpu, 0) for cpu in os.sched_getaffinity(0)}
+    return max(idle, key=lambda cpu: (idle[cpu], random.random()))
 
 
 def die_with_parent() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from causeway.folders import REPO
 from causeway.hosts import asking, mailbox
+from causeway.hosts import launcher as launching
 from causeway.hosts.guests import make_folder
 from causeway.wait import until
 
@@ -64,3 +65,11 @@ def test_a_job_is_cancelled_when_its_asker_is_gone_and_not_before(tmp_path: Path
         asking.connect(lab, asking.HOLD, job.folder.name).close()
         until("it is cancelled", lambda: "" if (job.folder / "cancel").exists() else "not yet", deadline_s=20)
         assert not (other.folder / "cancel").exists()
+
+
+def test_a_cpu_that_proc_stat_leaves_out_keeps_no_lab_from_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([{0: 100}, {0: 160}])
+    monkeypatch.setattr(launching, "_idle_ticks", lambda: next(ticks))
+    monkeypatch.setattr(launching, "_LOOK_S", 0)
+    monkeypatch.setattr(launching.os, "sched_getaffinity", lambda _: {0, 5})
+    assert launching._idlest_cpu() == 0
