@@ -1,6 +1,7 @@
 """The launcher starts a lab's kernel with the first job, and not at all where none comes or who wants it is gone."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,5 +72,5 @@ def test_a_cpu_that_proc_stat_leaves_out_keeps_no_lab_from_starting(monkeypatch:
     ticks = iter([{0: 100}, {0: 160}])
     monkeypatch.setattr(launching, "_idle_ticks", lambda: next(ticks))
     monkeypatch.setattr(launching, "_LOOK_S", 0)
-    monkeypatch.setattr(launching.os, "sched_getaffinity", lambda _: {0, 5})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5})
     assert launching._idlest_cpu() == 0
