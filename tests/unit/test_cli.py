@@ -257,7 +257,7 @@ def got(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
     monkeypatch.setattr(host.templates, "a_lab", a_lab)
     monkeypatch.setattr(host.templates, "make_room", lambda *_: None)
-    monkeypatch.setattr(host, "_until_it_counts", lambda _: None)
+    monkeypatch.setattr(host.templates, "until_it_counts", lambda _: None)
     monkeypatch.setenv("CAUSEWAY_STATE", str(tmp_path / "state"))
     monkeypatch.setattr(host, "keep_console", lambda *_: None)
     monkeypatch.setattr(inside, "up", lambda wanted, _, quiet: noted.append((wanted, quiet)))
