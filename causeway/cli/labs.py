@@ -24,7 +24,7 @@ from causeway.cli.command import (
 from causeway.cli.screen import progress, tell
 from causeway.errors import BadInput
 from causeway.folders import DEFAULT_SITE, site_file
-from causeway.hosts import host, templates
+from causeway.hosts import asking, host, templates
 from causeway.hosts.labs import refuse_a_second
 from causeway.hosts.native import NativeHost
 from causeway.lab.deploy import Deployment
@@ -75,10 +75,10 @@ def _bring_up_uml(site: Site, wanted: Deployment, *, quiet: bool) -> int:
     template, rc = host.template(wanted, site, tell)
     if rc:
         return rc
-    with host.of_a_template(template, site.name, None, tell, stays=True) as (lab, go_on):
+    with host.of_a_template(template, site.name, None, tell, stays=True) as lab:
         if quiet:
-            go_on()
-        elif rc := lab.do(["status"], begin=go_on):
+            lab.ask(asking.STAY)
+        elif rc := lab.do(["status"], begin=lambda: lab.ask(asking.STAY)):
             lab.end(graceful_s=0)
     return rc
 

@@ -96,7 +96,10 @@ def _list(scenarios: list[str], names: list[str], count: list[str] | None, *, as
     own = [Path(name) for name in scenarios if name.endswith(".py")]
     if own:  # whom they ask for is said by a program; this process has nothing else to do in its life but show it
         Jail(look=own_programs(*own)).enter()
-    loaded = load_all(scenarios)
+    try:
+        loaded = load_all(scenarios)
+    except OSError as error:
+        raise BadInput(f"a scenario's file does more than define one: {error}") from None
     rows = []
     for site in wanted:
         found = [billing(scenario, site) for scenario in loaded]

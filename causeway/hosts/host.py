@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -17,9 +16,6 @@ from causeway.hosts.alone import alone
 from causeway.lab.deploy import Deployment
 from causeway.lab.lab import MADE_OF
 from causeway.model.site import Site
-
-#: How long a lab kernel may take to begin, or to go on: it waits for a CPU alone.
-_BEGINS_S = 10
 
 
 class LabHost(Protocol):
@@ -164,13 +160,6 @@ def _alone_here() -> Iterator[None]:
         yield
 
 
-def _until_it_counts(host: uml.UmlHost) -> None:
-    """Wait until its kernel is one that others see when they count what is promised, or has ended."""
-    deadline = time.monotonic() + _BEGINS_S
-    while host.running() and not memory.counts(host.folder / "pid") and time.monotonic() < deadline:
-        time.sleep(0.01)
-
-
 @contextmanager
 def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[tuple[uml.UmlHost, Callable[[], None]]]:
     """A UML lab host for a site in virtual time, on which nothing is up; it ends with the block, however that ends.
@@ -185,7 +174,7 @@ def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[tuple[uml.Uml
         with _ends(host, tell, unless=lambda: False):
 
             def begun() -> None:
-                _until_it_counts(host)
+                templates.until_it_counts(host)
                 until_it_counts.close()
 
             yield host, begun
@@ -209,7 +198,7 @@ def template(wanted: Deployment, site: Site, tell: Callable[[str], None]) -> tup
         with _ends(new, tell, unless=(new.folder / asking.KEEP).exists):
 
             def begun() -> None:
-                _until_it_counts(new)
+                templates.until_it_counts(new)
                 until_it_counts.close()
 
             (new.share / "template").touch()
@@ -225,23 +214,14 @@ def template(wanted: Deployment, site: Site, tell: Callable[[str], None]) -> tup
 @contextmanager
 def of_a_template(
     known: uml.UmlHost, name: str, seed: int | None, tell: Callable[[str], None], *, stays: bool
-) -> Iterator[tuple[uml.UmlHost, Callable[[], None]]]:
-    """A lab of a template, at rest, and what has it go on, which must be called; until then it alone gets memory.
+) -> Iterator[uml.UmlHost]:
+    """A lab of a template, at rest; where it does not stay it ends with the block, and in any case where that breaks.
 
-    Where it does not stay it ends with the block, and in any case where that breaks. What is drawn at random in it
-    depends on the seed; without one, on nothing that repeats.
+    What is drawn at random in it depends on the seed; without one, on nothing that repeats.
     """
-    with ExitStack() as until_it_counts:
-        until_it_counts.enter_context(alone(memory.FOLDER))
-        with templates.a_lab(known, name, tell) as lab, _ends(lab, tell, unless=lambda: stays):
-            templates.draw_from(lab, seed)
-
-            def go_on() -> None:
-                lab.ask(asking.STAY if stays else asking.GO)
-                _until_it_counts(lab)
-                until_it_counts.close()
-
-            yield lab, go_on
+    with templates.a_lab(known, name, tell) as lab, _ends(lab, tell, unless=lambda: stays):
+        templates.draw_from(lab, seed)
+        yield lab
 
 
 def do_in_a_lab_of_its_own(
@@ -254,8 +234,8 @@ def do_in_a_lab_of_its_own(
     known, rc = template(wanted, site, tell)
     if rc:
         return rc
-    with of_a_template(known, of_a_run(site), seed, tell, stays=False) as (lab, go_on):
-        return lab.do(words(lab), begin=go_on)
+    with of_a_template(known, of_a_run(site), seed, tell, stays=False) as lab:
+        return lab.do(words(lab), begin=lambda: lab.ask(asking.GO))
 
 
 @contextmanager

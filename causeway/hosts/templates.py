@@ -4,7 +4,8 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from causeway import folders
 from causeway.errors import BadInput, LabBroken
 from causeway.hosts import artefacts, asking, memory, uml
+from causeway.hosts.alone import alone
 from causeway.hosts.mailbox import put
 from causeway.hosts.uml import UmlHost
 from causeway.lab.deploy import Deployment
@@ -21,6 +23,8 @@ from causeway.lab.deploy import Deployment
 _SEED = 1
 #: How long the machine may take to have the memory back of what has ended.
 _FREED_S = 5
+#: How long a lab kernel may take to begin, or to go on: it waits for a CPU alone.
+_BEGINS_S = 10
 #: What of the checkout brings a lab up, and goes on in it; scenarios are read when they are played.
 _SOURCES = ("causeway", "nodes")
 
@@ -133,12 +137,39 @@ def begin(wanted: Deployment, site: str, nodes: int) -> UmlHost:
     return uml.start(folder, about, nodes, seed=_SEED if wanted.clock == "virtual" else None)
 
 
+@dataclass(frozen=True)
+class LabAtRest(UmlHost):
+    """A lab that is to go on. Until then nobody else is promised memory: what it may take is not to be seen yet."""
+
+    alone: ExitStack
+
+    def ask(self, *words: str) -> Any:
+        said = super().ask(*words)
+        if words[0] in (asking.GO, asking.STAY):
+            until_it_counts(self)
+            self.alone.close()
+        return said
+
+
+def until_it_counts(lab: UmlHost) -> None:
+    """Wait until its kernel is one that others see when they count what is promised, or has ended."""
+    deadline = time.monotonic() + _BEGINS_S
+    while lab.running() and not memory.counts(lab.folder / "pid") and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 @contextmanager
 def a_lab(template: UmlHost, name: str, tell: Callable[[str], None]) -> Iterator[UmlHost]:
     """A lab of a template, at rest until it is asked to go on (`asking.GO`), which dies with this block.
 
     But for one that is asked to go on and be kept.
     """
+    with ExitStack() as held:
+        held.enter_context(alone(memory.FOLDER))
+        yield from _a_lab(template, name, tell, held)
+
+
+def _a_lab(template: UmlHost, name: str, tell: Callable[[str], None], held: ExitStack) -> Iterator[UmlHost]:
     folder = folders.state().resolve() / name
     mine = template.about
     make_room(mine["memory_mib"], tell, but=template)
@@ -152,7 +183,7 @@ def a_lab(template: UmlHost, name: str, tell: Callable[[str], None]) -> Iterator
         else:
             made = datetime.fromisoformat(said["made"]).astimezone()
             tell(f"a clone of the template that came up {made:%Y-%m-%d %H:%M:%S}")
-        yield UmlHost(folder)
+        yield LabAtRest(folder, held)
 
 
 def _kernel(template: UmlHost) -> Path:

@@ -109,7 +109,13 @@ def test_of_two_labs_at_once_the_second_sees_what_the_first_was_promised(
     promised: list[int] = []
     seen: list[int] = []
 
-    class AtRest(uml.UmlHost):
+    class Asked(uml.UmlHost):
+        """A template, and a launcher that has its labs go on."""
+
+        @property
+        def about(self) -> dict[str, Any]:
+            return {"lab": "small", "clock": "paced", "counts": None, "memory_mib": 4000, "key": "k"}
+
         def ask(self, *_: str) -> None:
             time.sleep(0.1)
             promised.append(4000)
@@ -118,18 +124,26 @@ def test_of_two_labs_at_once_the_second_sees_what_the_first_was_promised(
             return False
 
     @contextmanager
-    def a_lab(*_: object) -> Iterator[uml.UmlHost]:
+    def connect(*_: object) -> Iterator[None]:
+        yield
+
+    def said(*_: object) -> dict[str, str]:
         seen.append(sum(promised))
         time.sleep(0.1)
-        (tmp_path / "share").mkdir(exist_ok=True)
-        yield AtRest(tmp_path)
+        return {"why": "", "made": "2026-01-01T00:00:00+00:00"}
 
-    monkeypatch.setattr(host.templates, "a_lab", a_lab)
-    monkeypatch.setattr(host.templates, "draw_from", lambda *_: None)
+    (tmp_path / "pid").write_text("1\n")
+    monkeypatch.setenv("CAUSEWAY_STATE", str(tmp_path / "state"))
+    for name in ("ask", "running"):
+        monkeypatch.setattr(uml.UmlHost, name, vars(Asked)[name])
+    monkeypatch.setattr(host.templates.asking, "connect", connect)
+    monkeypatch.setattr(host.templates.asking, "said", said)
+    monkeypatch.setattr(memory, "room", lambda: memory.Room({"/dev/shm": 100_000}, 0))
 
     def one() -> None:
-        with host.of_a_template(AtRest(tmp_path), "a", 1, print, stays=True) as (_, go_on):
-            go_on()
+        with host.templates.a_lab(Asked(tmp_path), "a", lambda _: None) as lab:
+            lab.ask("stay")
+            time.sleep(0.2)  # it goes on to hold the lab, and the others need not wait for that
 
     threads = [threading.Thread(target=one) for _ in range(3)]
     for thread in threads:

@@ -1,8 +1,6 @@
 """What the command line says to bad input, and its exit codes. Nothing here starts a lab host."""
 
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ from causeway.cli import hints, inside, runs
 from causeway.cli.app import app, main
 from causeway.cli.command import counts
 from causeway.folders import DEFAULT_SITE, site_file, sites
-from causeway.hosts import host, jail, native
+from causeway.hosts import host, native
 from causeway.lab.deploy import Deployment
 from causeway.model.load import load_site
 from causeway.render.graph import as_data, mermaid
@@ -257,7 +255,7 @@ def got(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
 
     monkeypatch.setattr(host.templates, "a_lab", a_lab)
     monkeypatch.setattr(host.templates, "make_room", lambda *_: None)
-    monkeypatch.setattr(host, "_until_it_counts", lambda _: None)
+    monkeypatch.setattr(host.templates, "until_it_counts", lambda _: None)
     monkeypatch.setenv("CAUSEWAY_STATE", str(tmp_path / "state"))
     monkeypatch.setattr(host, "keep_console", lambda *_: None)
     monkeypatch.setattr(inside, "up", lambda wanted, _, quiet: noted.append((wanted, quiet)))
@@ -426,20 +424,3 @@ def test_two_scenarios_of_one_name_are_refused_and_neither_is_handed_over(tmp_pa
     lab = host.uml.UmlHost(tmp_path)
     with pytest.raises(host.BadInput, match=r"a/mine.py and .*b/mine.py have one name"):
         host.hand_over_scenarios(lab, [*map(str, files), "single_stream"])
-
-
-_WRITES = '"""T.\n\nClaim: c.\n\nSource: s.\n"""\nopen({mark!r}, "w").close()\ndef play(stage): pass\n'
-
-
-def test_a_scenarios_program_is_not_run_on_the_machine_itself(tmp_path: Path) -> None:
-    """Nor what stands at its top level: it is read when it is checked, and to list it, it is run in a jail."""
-    mark, mine = tmp_path / "mark", tmp_path / "mine.py"
-    mine.write_text(_WRITES.format(mark=str(mark)))
-    assert runs.check_all([str(mine)]) == [mine]
-    assert not mark.exists()
-    if jail.version() == 0:
-        pytest.skip("this machine has no Landlock")
-    words = [sys.executable, "-m", "causeway", "run", "--list", str(mine), "--lab", "small"]
-    done = subprocess.run(words, cwd=folders.REPO, capture_output=True, text=True, check=False)
-    assert done.returncode == 3 and "Permission denied" in done.stderr, done.stderr
-    assert not mark.exists()
