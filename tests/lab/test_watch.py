@@ -24,7 +24,7 @@ class Pane:
     def __init__(self, socket: Path, command: str, env: dict[str, str]) -> None:
         self._tmux = ["tmux", "-S", str(socket)]
         wanted = {key: env[key] for key in ("CAUSEWAY_STATE", "CAUSEWAY_RUNS")}
-        words = shlex.join(["env", *(f"{key}={value}" for key, value in wanted.items()), "sh", "-c", command])
+        words = shlex.join(["env", *(f"{key}={value}" for key, value in wanted.items()), "bash", "-c", command])
         subprocess.run([*self._tmux, "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", words], check=True)
 
     def shows(self) -> str:
@@ -65,7 +65,7 @@ def test_one_look_has_all_of_a_sound_lab(lab: Tool) -> None:
     assert look["mounts"] == {row["name"]: row["mounted_on"] for row in status["filesystems"]}
     assert look["faults"] == [] and look["not_restored"] == []
     assert len(look["links"]) == 2 * len(JUBL.cables)
-    assert all(link["now_mbit"] is not None for link in look["links"])
+    assert [link for link in look["links"] if link["now_mbit"] is None] == []  # a switch's ports are many
     assert 60 * look["took_s"] < PATIENCE_S
 
 

@@ -1,6 +1,8 @@
 """What links carried: counters read, a run's samples, its file, and how the drawing's page has them."""
 
 import json
+import os
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +34,27 @@ LOAD = Load(1.0, [Sample(2.0, {PORT: 7.5}), Sample(4.0, {PORT: 90.1})], [Mark(0.
 
 def test_a_port_has_its_bytes_and_what_frames_take_of_the_wire() -> None:
     assert probe.parse_sent(DEV, {"eth0": "n1:eth0", "eth9": "n1:eth9"}) == {"n1:eth0": 15_140_000 + 24 * 10_000}
+
+
+def test_counters_are_read_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel gives a page of them at a time, as this pipe gives its lines."""
+    pipe = tmp_path / "dev"
+    os.mkfifo(pipe)
+    lab = Lab(SITE, tmp_path)
+    monkeypatch.setattr(Lab, "pids", {})
+    meter = probe.Meter(lab)
+    meter._files = {str(pipe): {"eth0": "n1:eth0", "bond0": "n1:bond0"}}
+
+    def write() -> None:
+        with pipe.open("wb", buffering=0) as out:
+            for line in DEV.splitlines(keepends=True):
+                out.write(line.encode())
+                time.sleep(0.02)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert meter.look().keys() == {"n1:eth0", "n1:bond0"}
+    thread.join()
 
 
 def test_a_rate_is_the_differences_and_a_counter_that_began_anew_counts_from_there() -> None:
