@@ -1,5 +1,4 @@
-"""Changes are played as predicted, and taken back: commands in an order that hurts, a site's file, a way back, and a
-drawn one."""
+"""Changes are played as predicted, and taken back: commands in an order that hurts, a site's file, a way back."""
 
 import json
 import shutil

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from conftest import Played, Tool, shipped, unlike
 
-from tests.sites import rehearsed
 from tests.sites.played import AS_DRAWN, COLLECTED, DRAWN_DAILY, UNPROVEN, again, seeds, site_file, wrong
 
 #: What names and numbers of a site went into, when they stood in scenarios: streams, channels, routes and keys. The
@@ -39,9 +38,6 @@ def test_on_a_site_of_the_day_nothing_fails_or_breaks(tool: Tool, tmp_path: Path
     found = wrong(played(tool, site, *plays, *(name for name in shipped() if name not in UNPROVEN)), site)
     assert not found, "\n".join([*found, f"again: {again(site)}"])
     assert unlike(tool, site_file(site, tool.folder), tmp_path / "mine") == [], f"again: {again(site)}"
-    if place == 0:
-        found = rehearsed.rehearse(seeds(1)[0], tool.folder, tool.env)
-        assert not found, "\n".join([*found, f"again: {rehearsed.again(seeds(1)[0])}"])
 
 
 def test_small_plays_what_it_can_and_says_what_it_lacks(on_small: Played) -> None:
