@@ -148,9 +148,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tool]:
     tool = Tool(tmp_path_factory.mktemp("paced"))
     done = tool("up")
     assert done.returncode == 0, done.stderr
+    assert tool("templates", "--drop", "all").returncode == 0  # others need its memory more
     yield tool
     assert tool("down").returncode == 0
-    assert tool("templates", "--drop", "all").returncode == 0
 
 
 @pytest.fixture
