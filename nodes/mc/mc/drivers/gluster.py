@@ -62,8 +62,9 @@ _POLL_S = 0.5
 #: Clients try a lost brick every 3 s: who is not back within this time is not let in any more.
 _CLIENTS_S = 10
 #: How long a mount may take, and how often it is tried: a client that begins just as some servers have been told of a
-#: change, and others not, now and then waits for ever, and the next one does not. Servers that say nothing take 10 s.
-_MOUNT_S, _MOUNTS = 30, 2
+#: change, and others not, now and then waits for ever, and the next one does not. A first contact that says nothing
+#: takes a minute (docs/trust.md).
+_MOUNT_S, _MOUNTS = 120, 2
 #: How long a contact that is content with a key may say nothing.
 _CONTENT_S = 3
 _NO_CONTACT = "no contact node answers; is the owner up, and the route to it?"
