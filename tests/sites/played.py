@@ -28,7 +28,7 @@ KEPT = REPO / "runs" / "sites"
 AS_DRAWN = REPO / "tests" / "lab" / "plays" / "as_drawn.py"
 COLLECTED = REPO / "tests" / "lab" / "plays" / "collected.py"
 #: How many sites a night draws, and how many a run of the tests.
-DRAWN_NIGHTLY, DRAWN_DAILY = 20, 2
+DRAWN_NIGHTLY, DRAWN_DAILY = 20, 1
 #: Not played on sites of the day yet: what uneven spreads of whole files and of connections bound is computed, and
 #: not proven on many sites; nor is which connections a switch loses that a host heard nothing of for long (`make
 #: nightly` plays them, and says so).
