@@ -17,9 +17,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from causeway.folders import REPO, site_file, sites
+from causeway.docs.lessons import smallest_first
+from causeway.folders import REPO
 from causeway.lessons import lesson as lessons
-from causeway.model.load import load_site
 
 #: Seconds that one command may take: a boot, or an election, on a slow machine.
 TIMEOUT_S = 900
@@ -40,7 +40,7 @@ class Play:
 
 def every() -> Iterator[Play]:
     """Each lesson on the shipped site of fewest nodes that can take it, each level of it once."""
-    known = sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))
+    known = smallest_first()
     for one in lessons.load_all():
         able = next(site.name for site in known if not lessons.where(one, site))
         yield from (Play(one.name, able, level=level) for level in range(1, one.levels + 1))

@@ -74,7 +74,7 @@ def start(
         )
     if any(row["name"] == BEGINNING for row in found.ask(LIST)):
         raise BadInput(f"there is a checkpoint {BEGINNING}; `causeway checkpoints --drop {BEGINNING}` removes it")
-    memory.for_a_clone(memory.taken_mib(Path("/proc") / (found.folder / "pid").read_text().strip()))
+    memory.for_a_clone(memory.taken_mib(found.process))
     there = lesson
     if "/" in lesson:
         there = f"/share/lessons/{folder.resolve().name}"

@@ -45,8 +45,9 @@ def _folded(title: str, text: str) -> list[str]:
 
 def lesson_rows() -> Iterator[list[str]]:
     """A lesson with its title, and who of each lab's nodes takes part, or why it cannot be there."""
+    known = smallest_first()
     for lesson in lessons.load_all():
-        where = [_billed(lesson, site) for site in smallest_first()]
+        where = [_billed(lesson, site) for site in known]
         title = lesson.text.title.text
         yield [f"[{lesson.name}](lessons/{lesson.name}.md)", title, *where]
 
@@ -58,5 +59,5 @@ def _billed(lesson: Lesson, site: Site) -> str:
 
 
 def smallest_first() -> list[Site]:
-    """The smallest first."""
+    """The shipped sites, that of fewest nodes first."""
     return sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))

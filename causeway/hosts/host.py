@@ -167,17 +167,12 @@ def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[tuple[uml.Uml
     And what is to be called once it has its first job: until then it alone is promised memory.
     """
     folder, about = folders.state() / of_a_run(site), {"lab": site.name, "clock": "virtual"}
-    with ExitStack() as until_it_counts:
+    with ExitStack() as turn:
         with _alone_here():
-            until_it_counts.enter_context(alone(memory.FOLDER))
+            turn.enter_context(alone(memory.FOLDER))
             host = uml.start(folder, about, len(site.nodes), seed=1)
         with _ends(host, tell, unless=lambda: False):
-
-            def begun() -> None:
-                templates.until_it_counts(host)
-                until_it_counts.close()
-
-            yield host, begun
+            yield host, lambda: templates.give_up_the_turn(host, turn)
 
 
 def of_a_run(site: Site) -> str:
@@ -187,23 +182,18 @@ def of_a_run(site: Site) -> str:
 
 def template(wanted: Deployment, site: Site, tell: Callable[[str], None]) -> tuple[uml.UmlHost, int]:
     """The template of what is wanted, which comes up where there is none, and the exit code of that."""
-    with ExitStack() as until_it_counts:
+    with ExitStack() as turn:
         with _alone_here():
             uml.sweep()
             if known := templates.find(templates.key(wanted)):
                 return known, 0
-            until_it_counts.enter_context(alone(memory.FOLDER))
+            turn.enter_context(alone(memory.FOLDER))
             templates.make_room(memory.wish_mib(len(site.nodes)), tell)
             new = templates.begin(wanted, site.name, len(site.nodes))
         with _ends(new, tell, unless=(new.folder / asking.KEEP).exists):
-
-            def begun() -> None:
-                templates.until_it_counts(new)
-                until_it_counts.close()
-
             (new.share / "template").touch()
             up = ["up", *hand_over(new, wanted).words(), "--clock", wanted.clock, "--quiet"]
-            rc = new.do(up, begin=begun)
+            rc = new.do(up, begin=lambda: templates.give_up_the_turn(new, turn))
             if rc == 0:
                 new.ask(asking.KEEP)
             else:

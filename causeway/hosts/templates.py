@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 from causeway import folders
@@ -146,9 +145,14 @@ class LabAtRest(UmlHost):
     def ask(self, *words: str) -> Any:
         said = super().ask(*words)
         if words[0] in (asking.GO, asking.STAY):
-            until_it_counts(self)
-            self.alone.close()
+            give_up_the_turn(self, self.alone)
         return said
+
+
+def give_up_the_turn(lab: UmlHost, alone: ExitStack) -> None:
+    """Have others be promised memory again, once they see what this lab may take."""
+    until_it_counts(lab)
+    alone.close()
 
 
 def until_it_counts(lab: UmlHost) -> None:
@@ -173,7 +177,7 @@ def _a_lab(template: UmlHost, name: str, tell: Callable[[str], None], held: Exit
     folder = folders.state().resolve() / name
     mine = template.about
     make_room(mine["memory_mib"], tell, but=template)
-    memory.for_a_lab_at_rest(mine["memory_mib"], memory.taken_mib(_kernel(template)))
+    memory.for_a_lab_at_rest(mine["memory_mib"], memory.taken_mib(template.process))
     spare = "another one came up meanwhile" if find(mine["key"]) not in (template, None) else ""
     about = {part: mine[part] for part in ("lab", "clock", "counts")}
     with asking.connect(template.folder, asking.LAB, str(folder), json.dumps(about), *([spare] if spare else [])) as it:
@@ -184,11 +188,6 @@ def _a_lab(template: UmlHost, name: str, tell: Callable[[str], None], held: Exit
             made = datetime.fromisoformat(said["made"]).astimezone()
             tell(f"a clone of the template that came up {made:%Y-%m-%d %H:%M:%S}")
         yield LabAtRest(folder, held)
-
-
-def _kernel(template: UmlHost) -> Path:
-    """The process of one at rest, as /proc has it."""
-    return Path("/proc") / (template.folder / "pid").read_text().strip()
 
 
 def draw_from(lab: UmlHost, seed: int | None) -> None:

@@ -46,6 +46,11 @@ class UmlHost:
         return (self.folder / "now").resolve() / "share"
 
     @property
+    def process(self) -> Path:
+        """Of the guest that is the lab now, as /proc has it. OSError where none has begun."""
+        return Path("/proc") / (self.folder / "pid").read_text().strip()
+
+    @property
     def about(self) -> dict[str, Any]:
         """What it was started with: lab, clock; for a lab that people work in, counts."""
         text = (self.folder / "about.json").read_text()

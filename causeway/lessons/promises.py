@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from causeway.errors import LabBroken
 from causeway.lab.probes.channels import read_channel
+from causeway.lab.probes.timekeeping import parse_offset
 from causeway.lessons.desk import Desk
 from causeway.model.thing import Port
 from causeway.process import run, run_all
@@ -33,7 +34,9 @@ def _held(lacking: Callable[[], Iterator[str]]) -> bool:
 def _kinds(desk: Desk, colleagues: list[str]) -> dict[str, Callable[[], Iterator[str]]]:
     """What is not as it should be, of each kind, as far as it was looked at."""
     return {
-        "connections": lambda: iter(sorted(set(cut(desk, _hosts(desk))) - set(computed_cut(desk.site, _hosts(desk))))),
+        "connections": lambda: iter(
+            sorted(set(cut(desk, desk.site.hosts())) - set(computed_cut(desk.site, desk.site.hosts())))
+        ),
         "routes": lambda: _routes(desk),
         "names": lambda: _names(desk),
         "time": lambda: _time(desk),
@@ -43,18 +46,13 @@ def _kinds(desk: Desk, colleagues: list[str]) -> dict[str, Callable[[], Iterator
     }
 
 
-def _hosts(desk: Desk) -> list[str]:
-    return [name for name, node in desk.site.nodes.items() if node.cluster and desk.site.comes_up(name)]
-
-
 def _routes(desk: Desk) -> Iterator[str]:
     """Nodes whose static routes are not those of the site."""
-    for name in _hosts(desk):
+    for name in desk.site.hosts():
         shown = json.loads(run(desk.lab.plug(name, ["ip", "-j", "-4", "route"])).must())
         has = {(row["dst"], row["gateway"]) for row in shown if "gateway" in row}
         for route in desk.site.nodes[name].routes:
-            to = "default" if route.to == "default" else str(desk.site.destination(route)).removesuffix("/32")
-            if len(route.via) == 1 and (to, str(route.via[0])) not in has:
+            if len(route.via) == 1 and (desk.site.shown_destination(route), str(route.via[0])) not in has:
                 yield name
 
 
@@ -71,11 +69,11 @@ def _names(desk: Desk) -> Iterator[str]:
 
 def _time(desk: Desk) -> Iterator[str]:
     """Nodes that nobody gives the time, or that are off."""
-    nodes = [name for name in _hosts(desk) if desk.site.time_server(name)]
+    nodes = [name for name in desk.site.hosts() if desk.site.time_server(name)]
     asked = run_all([desk.lab.enter(node, ["chronyc", "-n", "-c", "sources"]) for node in nodes], timeout_s=60)
     for node, said in zip(nodes, asked, strict=True):
-        chosen = [line.split(",") for line in said.stdout.splitlines() if line.startswith("^,*,")]
-        if not any(abs(float(fields[7])) < _CLOCK_S for fields in chosen):
+        off_s = parse_offset(said.stdout)
+        if off_s is None or abs(off_s) >= _CLOCK_S:
             yield node
 
 
@@ -89,7 +87,7 @@ def _sizes(desk: Desk) -> Iterator[str]:
     """Hosts from which the largest packet of their network does not come back to the first host there."""
     site = desk.site
     for network in site.topology.networks:
-        there = [h for h in _hosts(desk) if any(leg.network == network for leg in site.nodes[h].interfaces.values())]
+        there = [h for h in site.hosts() if any(leg.network == network for leg in site.nodes[h].interfaces.values())]
         for one, other in ((there[0], other) for other in there[1:]):
             device = next(d for d, leg in site.nodes[one].interfaces.items() if leg.network == network)
             size = site.mtu(Port(one, device)) - _PING

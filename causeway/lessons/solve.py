@@ -1,7 +1,6 @@
 """The model solution, played as an administrator would type it."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from causeway.errors import LabBroken
 from causeway.lab.lab import Lab
@@ -38,9 +37,5 @@ def _type(lab: Lab, step: Command, say: Callable[[str], None]) -> None:
 
 def _carry(lab: Lab, step: Carried) -> None:
     lab.check_known([step.source, step.target])
-    data = _file(lab, step.source, step.path).read_bytes()
-    _file(lab, step.target, step.there).write_bytes(data)
-
-
-def _file(lab: Lab, node: str, path: str) -> Path:
-    return lab.file(node, path)
+    data = lab.file(step.source, step.path).read_bytes()
+    lab.file(step.target, step.there).write_bytes(data)

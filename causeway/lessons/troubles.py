@@ -68,14 +68,14 @@ def _hidden(site: Site, colleagues: list[str]) -> Iterator[list[Trouble]]:
 
 
 def _disked(site: Site) -> list[str]:
-    return [n for n, node in site.nodes.items() if node.cluster and site.comes_up(n) and n not in site.diskless()]
+    return [node for node in site.hosts() if node not in site.diskless()]
 
 
 def _lost_routes(site: Site) -> Iterator[Trouble]:
     for node in _disked(site):
         for route in site.nodes[node].routes:
             if len(route.via) == 1 and not route.metric and route.to != "default":
-                to = str(site.destination(route)).removesuffix("/32")
+                to = site.shown_destination(route)
                 yield Trouble(
                     "route_missing",
                     (f"node={node}", f"to={to}"),

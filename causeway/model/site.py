@@ -156,6 +156,10 @@ class Site:
             return EVERYWHERE
         return self.topology.networks[route.to].subnet if isinstance(route.to, str) else IPv4Network(route.to)
 
+    def shown_destination(self, route: Route) -> str:
+        """The same as `ip route` prints it: default, a network, or a host without its prefix length."""
+        return "default" if route.to == "default" else str(self.destination(route)).removesuffix("/32")
+
     # pools
 
     @cached_property
@@ -191,6 +195,10 @@ class Site:
         """Whether a node is up when the lab is: those that boot over the network are where their block is booted."""
         pool = self.pool_of(node)
         return not isinstance(pool, Diskless) or node in pools.booted(pool)
+
+    def hosts(self) -> list[str]:
+        """The nodes of clusters that are up when the lab is."""
+        return [name for name, node in self.nodes.items() if node.cluster and self.comes_up(name)]
 
     # clusters
 

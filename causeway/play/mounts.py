@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from causeway.lab.filesystems import driver_of, mounted_on
+from causeway.lab.filesystems import driver_of, mounted
 from causeway.lab.filesystems.administrators import place, rows
 from causeway.lab.lab import Lab
 from causeway.rehearse.reach import Reach
@@ -26,8 +26,7 @@ class Mounts:
 
 def read(lab: Lab, reach: Reach, nodes: Collection[str]) -> Mounts:
     """How it is now. Those nodes try new mounts that can reach all servers: why others cannot is no secret."""
-    names = list(lab.site.topology.filesystems)
-    on = [(node, name) for name in names for node in mounted_on(lab, name)]
+    on = [(node, name) for name, there in mounted(lab).items() for node in there]
     anew = {}
     for node, name in on:
         if node in nodes and all_answer(reach, node, name):
@@ -47,8 +46,8 @@ def all_answer(reach: Reach, node: str, filesystem: str) -> bool:
 def firsts(lab: Lab, nodes: Collection[str]) -> list[str]:
     """Of each cluster the first of some nodes, for each filesystem that is mounted there."""
     found: dict[tuple[str | None, str], str] = {}
-    for name in lab.site.topology.filesystems:
-        for node in mounted_on(lab, name):
+    for name, there in mounted(lab).items():
+        for node in there:
             if node in nodes:
                 found.setdefault((lab.site.nodes[node].cluster, name), node)
     return list(dict.fromkeys(found.values()))

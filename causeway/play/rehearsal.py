@@ -12,7 +12,7 @@ from causeway.errors import LabBroken
 from causeway.lab import clock
 from causeway.lab.changes import files as file_steps
 from causeway.lab.changes.change import Step as LabStep
-from causeway.lab.filesystems import mounted_on
+from causeway.lab.filesystems import mounted
 from causeway.lab.filesystems.administrators import carry
 from causeway.lab.lab import MADE_OF, RUNS, Lab
 from causeway.lab.probes.channels import read_channel
@@ -249,10 +249,11 @@ class _Rehearsal:
     def _watch(self, before: Mapping[Pair, Seen]) -> Watch:
         pairs = judge.addresses(self.was, self.nodes)
         targets = {pair: address for pair, address in pairs.items() if pair in before and before[pair].state == "yes"}
+        filesystems = self.lab.site.topology.filesystems
         written = {
-            (node, name): self.lab.file(node, f"{filesystem.mount_point}/.rehearsal-{node}")
-            for name, filesystem in self.lab.site.topology.filesystems.items()
-            for node in mounted_on(self.lab, name)
+            (node, name): self.lab.file(node, f"{filesystems[name].mount_point}/.rehearsal-{node}")
+            for name, there in mounted(self.lab).items()
+            for node in there
             if node in self.nodes
         }
         return Watch(self.lab, targets, written)

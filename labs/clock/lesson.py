@@ -7,6 +7,7 @@ from ipaddress import IPv4Address
 
 from causeway.errors import LabBroken, Unsupported
 from causeway.lab.faults import clock_wrong, service_stopped
+from causeway.lab.probes.timekeeping import parse_offset
 from causeway.lessons.desk import Desk
 from causeway.lessons.lesson import AskLesson
 
@@ -80,5 +81,5 @@ def _agrees(desk: Desk, node: str) -> bool:
     said = desk.lab.on(node, "chronyc", "-n", "-c", "sources")
     if said.rc:
         raise LabBroken(f"nobody on {node} keeps the time")
-    chosen = [line.split(",") for line in said.stdout.splitlines() if line.startswith("^,*,")]
-    return any(abs(float(fields[7])) < ALLOWED_S for fields in chosen)
+    off_s = parse_offset(said.stdout)
+    return off_s is not None and abs(off_s) < ALLOWED_S

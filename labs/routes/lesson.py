@@ -49,8 +49,7 @@ def cast(ask: AskLesson) -> Cast:
 def _way(site: Site, node: str, route: Route) -> Way:
     legs = site.nodes[node].interfaces.items()
     device = next(d for d, leg in legs if route.via[0] in site.topology.networks[leg.network].subnet)
-    to = "default" if route.to == "default" else str(site.destination(route)).removesuffix("/32")
-    return Way(to, route.via[0], device)
+    return Way(site.shown_destination(route), route.via[0], device)
 
 
 def begin(desk: Desk, cast: Cast) -> None:
@@ -63,8 +62,7 @@ def begin(desk: Desk, cast: Cast) -> None:
 def task_1(desk: Desk, cast: Cast) -> None:
     """What the new node sends to each other host goes where the sheet says."""
     ways = Ways(desk.site)
-    hosts = [h for h, n in desk.site.nodes.items() if n.cluster and desk.site.comes_up(h) and h != cast.new]
-    for host in hosts:
+    for host in (host for host in desk.site.hosts() if host != cast.new):
         hops = ways.path(cast.new, desk.site.known_by(host).address).hops if _reached(ways, cast.new, host) else ()
         if hops:
             seen = _next_hop(desk, cast.new, desk.site.known_by(host).address)
@@ -75,7 +73,7 @@ def task_1(desk: Desk, cast: Cast) -> None:
 
 def task_2(desk: Desk, cast: Cast) -> None:
     """The new node and the far one open connections to each other, and so does everybody who should."""
-    hosts = [h for h, n in desk.site.nodes.items() if n.cluster and desk.site.comes_up(h)]
+    hosts = desk.site.hosts()
     lacking = set(cut(desk, hosts)) - set(computed_cut(desk.site, hosts))
     for one, other in ((cast.new, cast.far), (cast.far, cast.new)):
         pair = f"{one} > {other}"

@@ -9,14 +9,13 @@ Each is kept in runs/sites/worked-CHANGE.json. Exit codes: 0 all are as they mus
 import argparse
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.sites.played import KEPT, REPO, TIMEOUT_S
-from tests.sites.rehearsed import wrong
+from tests.sites.played import KEPT, REPO
+from tests.sites.rehearsed import command, tell, wrong
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,7 @@ def file_of(name: str) -> Path:
 def play(name: str, folder: Path, env: Mapping[str, str]) -> list[str]:
     """Play one, keep what came of it, and say what is wrong."""
     due, site = WORKED[name], name.partition("/")[0]
-    words = [str(REPO / "bin" / "causeway"), "rehearse", site, "--change", str(file_of(name)), *due.words, "--json"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=dict(env))
+    done = command(site, file_of(name), env, *due.words)
     if done.returncode != due.played:
         return [f"it ended with {done.returncode}, and {due.played} is due: {done.stderr[-2000:]}{done.stdout[-2000:]}"]
     if due.played == 2:
@@ -70,14 +68,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("change", help="SITE/FILE of topologies/*/changes, or nightly")
     given = parser.parse_args()
-    found = False
-    for name in WORKED if given.change == "nightly" else [given.change]:
-        lines = play(name, KEPT, os.environ)
-        print(f"{name}: {len(lines)} wrong", flush=True)
-        if lines:
-            found = True
-            print("\n".join([*lines, f"  again: bin/causeway python -m tests.sites.worked {name}"]), flush=True)
-    sys.exit(1 if found else 0)
+    wanted = list(WORKED) if given.change == "nightly" else [given.change]
+    each = ((name, play(name, KEPT, os.environ)) for name in wanted)
+    again = "bin/causeway python -m tests.sites.worked"
+    sys.exit(tell((f"{name}: {len(lines)} wrong", lines, f"{again} {name}") for name, lines in each))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from causeway.lab.probes.timekeeping import Source, parse_source, parse_tracking
+from causeway.lab.probes.timekeeping import Source, parse_offset, parse_source, parse_tracking
 
 HAS_TIME = (
     "0A0240DC,10.2.64.220,11,1767226592.458554193,0.000000364,0.000000041,0.000000145,-0.000,-0.250,0.002,"
@@ -39,3 +39,15 @@ def test_the_only_source(line: str, source: Source) -> None:
 def test_none_or_several_sources_are_no_answer() -> None:
     with pytest.raises(ValueError, match="unpack"):
         parse_source("")
+
+
+@pytest.mark.parametrize(
+    ("text", "offset_s"),
+    [
+        ("^,?,10.0.0.1,0,6,0,4294967295,0.0,0.0,0.0\n^,*,10.0.0.2,10,6,377,12,-0.25,-0.25,0.01\n", -0.25),
+        ("^,?,10.0.0.1,0,6,0,4294967295,0.0,0.0,0.0\n", None),
+        ("", None),
+    ],
+)
+def test_an_offset_is_that_of_the_source_that_was_chosen(text: str, offset_s: float | None) -> None:
+    assert parse_offset(text) == offset_s

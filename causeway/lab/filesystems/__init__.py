@@ -29,8 +29,3 @@ def mounted(lab: Lab) -> dict[str, list[str]]:
         for name in dict.fromkeys(marks[f[1], f[2]] for f in fields if (f[1], f[2]) in marks):
             found[name].append(node)
     return found
-
-
-def mounted_on(lab: Lab, filesystem: str) -> list[str]:
-    """The nodes on which one filesystem is mounted."""
-    return mounted(lab)[filesystem]

@@ -54,6 +54,12 @@ def parse_tracking(line: str) -> Tracking:
     return Tracking(int(fields[2]), residual / 1e6, skew / 1e6, delay, dispersion, fields[13])
 
 
+def parse_offset(text: str) -> float | None:
+    """Read `chronyc -c sources`: seconds that a node is off the source it has chosen; None where it has chosen none."""
+    chosen = re.search(r"^\^,\*,.*$", text, re.MULTILINE)
+    return float(chosen[0].split(",")[7]) if chosen else None
+
+
 def parse_source(text: str) -> Source:
     """Read `chronyc -c sources` of a node with one source. Raises ValueError when it has another number."""
     (line,) = re.findall(r"^\^.*$", text, re.MULTILINE)

@@ -34,7 +34,7 @@ class Asking:
 
     def hosts(self) -> list[str]:
         """Every node of a cluster that is up when the lab is: it has an sshd and a root user."""
-        return self._give([name for name in self._up() if self.site.nodes[name].cluster])
+        return self._give(self._hosts())
 
     def forwarders(self) -> list[str]:
         """The nodes that forward and are of no cluster."""
@@ -77,7 +77,7 @@ class Asking:
         return [name for name in self.site.nodes if self.site.comes_up(name)]
 
     def _hosts(self) -> list[str]:
-        return [name for name in self._up() if self.site.nodes[name].cluster]
+        return self.site.hosts()
 
     def _serves(self, host: str) -> bool:
         """Whether a node has a task for others: its loss or its load would be felt beyond what is looked at."""

@@ -32,7 +32,7 @@ def play(stage: Stage) -> None:
         for name in site.topology.filesystems:
             clusters = [cluster for cluster in site.topology.clusters if name in site.mounts(cluster)]
             due = [node for node, about in site.nodes.items() if about.cluster in clusters]
-            stage.compare(f"{name} is mounted on", str(due), str(filesystems.mounted_on(lab, name)), "", 0)
+            stage.compare(f"{name} is mounted on", str(due), str(filesystems.mounted(lab)[name]), "", 0)
 
     with stage.healthy("files go over the connections that the layout says, as fast as the links let them"):
         for name in site.topology.filesystems:
