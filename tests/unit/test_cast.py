@@ -10,7 +10,7 @@ import yaml
 from causeway.errors import Unsupported
 from causeway.folders import REPO
 from causeway.model.load import load_site
-from causeway.model.site import Site
+from causeway.model.site import Site, build_site
 from causeway.scenario import runner
 from causeway.scenario.cast import Ask
 
@@ -161,6 +161,15 @@ def test_who_administers_or_serves_is_no_member_that_can_be_missed() -> None:
         Ask(JUBL).member("SN")
     with pytest.raises(Unsupported, match="no filesystem for cn01 in a cluster that mounts"):
         Ask(JUBL).member("cn01")
+
+
+def test_who_is_asked_for_names_is_no_member_that_can_be_missed() -> None:
+    assert Ask(JUBL).member("FEN").node == "FEN"
+    clusters = JUBL.topology.clusters
+    asked = {name: cluster.model_copy(update={"dns": "FEN"}) for name, cluster in clusters.items()}
+    site = build_site(JUBL.topology.model_copy(update={"clusters": asked}))
+    with pytest.raises(Unsupported, match="no filesystem for FEN in a cluster"):
+        Ask(site).member("FEN")
 
 
 def test_a_node_without_a_server_for_names_or_time_has_none() -> None:

@@ -65,6 +65,7 @@ BAD = {
         "server: there is no name server FEN",
         "name: there is no host name nobody",
     ],
+    "name_missing server=SN name=SN": ["name: SN is the zone's own name server, and named takes no zone whose server"],
     "clock_wrong node=SN seconds=0": ["node: there is no node that takes its time from another SN", "seconds: 0 is"],
     "service_stopped node=SN service=a;b": ["service: 'a;b' is no daemon's name"],
     "service_slow node=SN service=named seconds=0": ["seconds: 0 is out of range"],

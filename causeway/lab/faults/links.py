@@ -14,7 +14,7 @@ from causeway.model.thing import Port
 from causeway.plan.bounds import bounds, leaves_mbit, mbit
 
 #: How adapters queue below their shaper (nodes/base/adapters; tests/unit compares).
-FAIR_QUEUE = "parent 1: handle 10: fq_codel flows 4096"
+FAIR_QUEUE = "parent 1: handle 10: fq_codel flows 16384"
 #: The shaper itself, which is the wire's rate (nodes/base/adapters).
 SHAPER = "root handle 1: tbf rate {rate}mbit burst 32k latency 10ms overhead 24"
 #: Frames that are under way on a late link, at most: half a second of small ones at 1 Gbit/s.

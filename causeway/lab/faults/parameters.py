@@ -77,7 +77,9 @@ def _name_server(site: Site, value: str, _: Mapping[str, Any]) -> str:
     return _none_of(value, "name server", (c.dns for c in site.topology.clusters.values() if c.dns))
 
 
-def _host_name(site: Site, value: str, _: Mapping[str, Any]) -> str:
+def _host_name(site: Site, value: str, others: Mapping[str, Any]) -> str:
+    if value == others.get("server"):
+        return f"{value} is the zone's own name server, and named takes no zone whose server has no address"
     legs = (leg for node in site.nodes.values() for leg in node.interfaces.values())
     return _none_of(value, "host name", (name for leg in legs for name in leg.names))
 

@@ -51,9 +51,15 @@ class AskClusters(Asking):
         raise self._lacks(f"{what} of platform {platform} booting over the network")
 
     def member(self, node: str = "") -> Member:
-        """A node (or this one) of a cluster that mounts filesystems, and has its quorum in its administrator alone."""
+        """A node (or this one) that can be missed: its cluster has its quorum in its administrator alone.
+
+        It is none that others ask for names, and its cluster mounts filesystems.
+        """
         site = self.site
+        asked = [cluster.dns for cluster in site.topology.clusters.values()]
         for name in [node] if node else sorted(self._hosts(), key=lambda host: host not in site.diskless()):
+            if name in asked:
+                continue
             cluster = site.nodes[name].cluster
             administrator = site.administrator(cluster) if cluster else None
             if cluster and administrator and site.mounts(cluster) and site.quorum(cluster) == [administrator] != [name]:
