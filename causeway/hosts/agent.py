@@ -68,6 +68,7 @@ class Agent:
 
     def _start(self, folder: Path) -> None:
         request = json.loads((folder / "request").read_text())
+        (folder / "begun").touch()
         for child in self._children:
             # a line is lent anew when whoever had it is gone, killed or by a lost connection: his job is nobody's
             if child.terminal and child.terminal == request["terminal"] and child.rc is None:

@@ -1,6 +1,7 @@
 """How the launcher and the agent in a UML lab host talk: one folder a job, on the shared folder.
 
     jobs/ID/request   JSON: argv, and terminal (a device of the lab host) for an interactive job
+    jobs/ID/begun     made by the agent: it is at it
     jobs/ID/out, err  what the job printed so far
     jobs/ID/cancel    made by the outside: interrupt the job
     jobs/ID/size      "ROWS COLUMNS" of the terminal, rewritten when it changes
@@ -39,6 +40,10 @@ class Job:
             return int((self.folder / "rc").read_text())
         except (FileNotFoundError, ValueError):
             return None
+
+    @property
+    def begun(self) -> bool:
+        return (self.folder / "begun").exists()
 
     @property
     def argv(self) -> list[str]:

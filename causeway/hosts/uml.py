@@ -28,6 +28,8 @@ _SEEDED_START_NS = 1_767_225_600_000_000_000
 _END_S = 60
 #: How long a command that is ended from here may take for that.
 _CANCEL_S = 10
+#: How long a lab host may take to begin a command, which may be its first, and has it boot.
+_BEGINS_S = 180.0
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,19 @@ class UmlHost:
 
         Ctrl-C goes to the command inside, which cleans up and ends; a second one gives up on it, and so does a kill.
         `begin` is called once it is asked for: where the lab is at rest until then, no time passes in it before the
-        command.
+        command. LabBroken where the lab ends, or does not take it up.
         """
         job = mailbox.submit(self.share, argv)
         tail = mailbox.Tail(job)
         with _interrupts_go_to(job), self._held(job):
             begin()
+            late = time.monotonic() + _BEGINS_S
             while (rc := job.rc) is None:
                 tail.copy()
+                if time.monotonic() > late and not job.begun:
+                    raise LabBroken(
+                        f"the lab host hangs: it took no command up in {_BEGINS_S:.0f} s; {self._console()}"
+                    )
                 if not self._has(job):
                     tail.copy()
                     raise LabBroken(self._how_it_ended())
@@ -167,7 +174,10 @@ class UmlHost:
     def _how_it_ended(self) -> str:
         if self.running():
             return "the lab has gone back to a checkpoint, in which nobody had asked for this"
-        return f"the lab host ended; its console: {self.folder / 'console'}"
+        return f"the lab host ended; {self._console()}"
+
+    def _console(self) -> str:
+        return f"its console: {self.folder / 'console'}"
 
     def end(self, graceful_s: float = 20) -> None:
         """End it and remove all of it: in order if it can, else by killing it. Works on remains, too."""

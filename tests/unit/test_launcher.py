@@ -1,5 +1,6 @@
 """The launcher starts a lab's kernel with the first job, and not at all where none comes or who wants it is gone."""
 
+import fcntl
 import json
 import os
 import subprocess
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from causeway.errors import LabBroken
 from causeway.folders import REPO
-from causeway.hosts import asking, mailbox
+from causeway.hosts import asking, mailbox, uml
 from causeway.hosts import launcher as launching
 from causeway.hosts.guests import make_folder
 from causeway.wait import until
@@ -54,12 +56,26 @@ def test_a_launcher_whose_starter_is_gone_leaves_nothing(launcher: "subprocess.P
     assert not (tmp_path / "lab").exists()
 
 
-@pytest.mark.usefixtures("launcher")
-def test_a_job_is_cancelled_when_its_asker_is_gone_and_not_before(tmp_path: Path) -> None:
+def _with_a_kernel_that_sleeps(tmp_path: Path) -> Path:
     lab = tmp_path / "lab"
     kernel = ["/bin/sh", "-c", "exec sleep 1000"]
     reach = {"look": ["/usr", "/lib", "/lib64", "/etc"], "names": [], "change": [str(lab)], "memory": "/dev/shm"}
     (lab / "kernel.json").write_text(json.dumps(reach | {"argv": kernel}))
+    return lab
+
+
+@pytest.mark.usefixtures("launcher")
+def test_a_kernel_that_takes_no_command_up_is_said_to_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uml, "_BEGINS_S", 0.2)
+    lab = _with_a_kernel_that_sleeps(tmp_path)
+    with (lab / "lock").open() as held, pytest.raises(LabBroken, match=f"took no command up in .* {lab}/console"):
+        fcntl.flock(held, fcntl.LOCK_EX)  # as the launcher does that `up` starts
+        uml.UmlHost(lab).do(["status"])
+
+
+@pytest.mark.usefixtures("launcher")
+def test_a_job_is_cancelled_when_its_asker_is_gone_and_not_before(tmp_path: Path) -> None:
+    lab = _with_a_kernel_that_sleeps(tmp_path)
     job, other = (mailbox.submit(lab / "now/share", ["run"]) for _ in range(2))
     until("the launcher listens", lambda: "" if (lab / "launcher.sock").exists() else "not yet", deadline_s=20)
     with asking.connect(lab, asking.HOLD, other.folder.name):
