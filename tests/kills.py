@@ -3,24 +3,29 @@
     python -m tests.kills                  200 kills, of site `small`, seed 1; about 80 minutes
     python -m tests.kills --count 12 --seed 7
 
-A round is nine kills: one of `up`, whose remains `down` clears; one of `up` of the template that the next one leaves;
-six of what people do in the lab that comes up then (`run`, `shell`, `exec`, `fault`, `checkpoint`, `back`), after each
-of which the lab goes on; and one of `down`, or of the lab's launcher or kernel. Each round says what it killed, and
-when. Exit codes: 0 all is well, 1 it is not.
+A round is ten kills: one of `build`, in a cache that lacks something; one of `up`, whose remains `down` clears; one of
+`up` of the template that the next one leaves; six of what people do in the lab that comes up then (`run`, `shell`,
+`exec`, `fault`, `checkpoint`, `back`), after each of which the lab goes on; and one of `down`, or of the lab's launcher
+or kernel. Each round says what it killed, and when. Exit codes: 0 all is well, 1 it is not.
 """
 
 import argparse
 import os
 import pty
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
+
+from causeway import folders
+from causeway.hosts import artefacts
 
 REPO = Path(__file__).resolve().parents[1]
 CAUSEWAY = REPO / "bin" / "causeway"
@@ -36,6 +41,7 @@ IN_THE_LAB = (
 MOMENT = "sound"
 MOMENTS = ((("back", MOMENT), 4.0), (("checkpoint", "another"), 4.0))
 UP_AGAIN = (("up", SITE, "--quiet"), 6.0)
+BUILD = (("build",), 30.0)
 DOWN = (("down",), 6.0)
 #: How long a lab may take to end after what was killed, in seconds.
 PATIENCE_S = 60
@@ -65,9 +71,12 @@ class Victim:
         self._state = folder / "state"
         self._random = random.Random(seed)
         self._env = os.environ | {"CAUSEWAY_STATE": str(self._state), "CAUSEWAY_RUNS": str(folder / "runs")}
+        # beside the cache, as it has links to what is there; and what builds have for temporary files
+        self._cache, self._temporary = folders.cache().with_name("causeway-kills"), folder / "tmp"
         self.kills = 0
 
     def round(self) -> None:
+        self._kill_a_build()
         self._kill(*UP)
         self._nothing_is_left()
         self._must("up", SITE, "--quiet")
@@ -91,13 +100,30 @@ class Victim:
     def end(self) -> None:
         self._must("down")
         self._must("templates", "--drop", "all")
+        shutil.rmtree(self._cache, ignore_errors=True)
 
-    def _kill(self, words: tuple[str, ...], within_s: float) -> None:
+    def _kill_a_build(self) -> None:
+        """Of one artefact, in a cache that has all others; `down` clears what is left of it."""
+        shutil.rmtree(self._cache, ignore_errors=True)
+        shutil.copytree(folders.cache(), self._cache, copy_function=os.link, symlinks=True)
+        lacks = self._random.choice(artefacts.ALL)
+        shutil.rmtree(self._cache / lacks.folder.name)
+        self._temporary.mkdir(exist_ok=True)
+        mine = {"CAUSEWAY_CACHE": str(self._cache), "TMPDIR": str(self._temporary)}
+        self._kill(*BUILD, what=f"of {lacks.name}", env=mine)
+        self._gone(lambda: [*processes(self._temporary), *processes(self._cache)])
+        self._must("down", env=mine)
+        self._gone(lambda: [*map(str, self._temporary.iterdir()), *map(str, self._cache.glob(".*.building"))])
+
+    def _kill(
+        self, words: tuple[str, ...], within_s: float, what: str = "", env: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         """Start it on a terminal; after a while kill it, alone or with all that it has started in its group."""
         after_s = self._random.uniform(0, within_s)
         master, slave = pty.openpty()
+        all_env = {**self._env, **env}
         running = subprocess.Popen(
-            [str(CAUSEWAY), *words], env=self._env, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+            [str(CAUSEWAY), *words], env=all_env, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
         )
         os.close(slave)
         kill: Callable[[int, int], None] = self._random.choice([os.kill, os.killpg])
@@ -107,7 +133,7 @@ class Victim:
             kill(running.pid, signal.SIGKILL)
         running.wait()
         os.close(master)
-        self._said(f"{' '.join(words)} after {after_s:.2f} s, by {kill.__name__}")
+        self._said(" ".join([*words, *([what] if what else []), f"after {after_s:.2f} s, by {kill.__name__}"]))
 
     def _kill_one(self, file: str) -> None:
         """Kill the process that the lab's folder names."""
@@ -131,8 +157,9 @@ class Victim:
         self.kills += 1
         print(f"{self.kills}: {what}", flush=True)
 
-    def _must(self, *words: str) -> None:
-        done = subprocess.run([str(CAUSEWAY), *words], env=self._env, capture_output=True, text=True, check=False)
+    def _must(self, *words: str, env: Mapping[str, str] = MappingProxyType({})) -> None:
+        all_env = {**self._env, **env}
+        done = subprocess.run([str(CAUSEWAY), *words], env=all_env, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Wrong(f"`{' '.join(words)}` ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
@@ -140,10 +167,13 @@ class Victim:
         """But for a template, if one has come up, which `down` leaves alone."""
         self._must("down")
         self._must("templates", "--drop", "all")
+        self._gone(lambda: [*processes(self._state), *self._files()])
+
+    def _gone(self, left: Callable[[], list[str]]) -> None:
         deadline = time.monotonic() + PATIENCE_S
-        while left := [*processes(self._state), *self._files()]:
+        while there := left():
             if time.monotonic() > deadline:
-                raise Wrong(f"left behind: {'; '.join(left)}")
+                raise Wrong(f"left behind: {'; '.join(there)}")
             time.sleep(0.1)
 
     def _files(self) -> list[str]:
