@@ -37,7 +37,8 @@ class Stream:
 
     direction "t": the client transmits; "r": the node at the other end does, and opens the data
     connection; "s": it does, and the client opens the data connection to it, as to a daemon that serves.
-    source_port is the sender's data port, data_port the receiver's; of these that of who opens is even.
+    source_port is the sender's data port, data_port the receiver's; of these that of who opens is even. buffers are
+    asked for at both ends, as nuttcp's -w takes them; with none they are the kernel's to make (tcp_rmem, tcp_wmem).
     """
 
     client: str
@@ -47,6 +48,7 @@ class Stream:
     direction: str
     source_port: int
     data_port: int
+    buffers: str = "1m"
 
     @property
     def sender(self) -> str:
@@ -145,8 +147,9 @@ def running(lab: Lab, streams: Sequence[Stream], seconds: float, told_every_s: f
                 _set_range(lab, stream.opener, f"{low} {low + (stream.opener == stream.client)}")
                 # -F: the data connection is opened by the other one
                 way = ["-r", "-F"] if stream.direction == "s" else [f"-{stream.direction}"]
+                window = [f"-w{stream.buffers}"] if stream.buffers else []
                 argv = [
-                    "nuttcp", *way, "-w1m", f"-T{seconds:g}", f"-i{told_every_s:g}", f"-P{CONTROL_PORT}",
+                    "nuttcp", *way, *window, f"-T{seconds:g}", f"-i{told_every_s:g}", f"-P{CONTROL_PORT}",
                     f"-p{stream.opened_to}", f"-I{stream.label}", str(stream.address),
                 ]  # fmt: skip
                 backgrounds.append(lab.start_on(stream.client, *argv))

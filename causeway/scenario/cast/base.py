@@ -1,5 +1,6 @@
 """Who is there, and how an answer is given or refused."""
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from functools import cached_property
 from ipaddress import IPv4Address
@@ -63,6 +64,18 @@ class Asking:
                 f"another host in {self.site.nodes[nodes[0]].cluster} that talks with {' and '.join(nodes)}"
             )
         return self._give([min(able, key=lambda host: host in self.site.diskless())])[0]
+
+    def leaf(self) -> tuple[Port, str]:
+        """A host's only cable, rather that of one with a disk, and another host that talks with it."""
+        plugged = Counter(port.node for cable in self.site.cables for port in cable.ends)
+        single = sorted((h for h in self._hosts() if plugged[h] == 1), key=lambda host: host in self.site.diskless())
+        for host in single:
+            (port,) = (port for cable in self.site.cables for port in cable.ends if port.node == host)
+            for other in self._fellows(host):
+                if self._talk(host, other):
+                    self._give([host, other])
+                    return port, other
+        raise self._lacks("host with a single cable that another of its cluster talks with")
 
     def _lacks(self, what: str) -> Unsupported:
         """The sentence of what a site has not; what begins with a number is counted, all else is "no ..."."""

@@ -173,9 +173,7 @@ def _planned(stage: Stage, channel: Channel, stream: Stream) -> StreamEnds:
 
 def one_stream(stage: Stage, sender: str, receiver: str, to: str = "", seconds: float = SECONDS) -> Lone:
     """A stream alone from one node to another, by its address in a network (default: the one daemons know it by)."""
-    address = stage.site.address(receiver, to) if to else stage.site.known_by(receiver).address
-    (port,) = stage.random.sample(SOURCE_PORTS, 1)
-    stream = Stream(sender, receiver, address, f"{sender}:t:{receiver.lower()}", "t", port, DATA_PORT)
+    (stream,) = coupled(stage, [(sender, receiver)], to)
     expected, (measured,) = together(stage, [stream], seconds)
     bound = expected.bounding_node(stream.label) or ALONE_WHY
     return Lone(expected.rates[stream.label], bound, measured.rate_mbit, measured)

@@ -1,0 +1,84 @@
+"""A long path carries one window in each round trip, whatever its wires would carry.
+
+Claim: with a receiver whose buffers are as kernels of 2006 made them, a stream over a short path fills its wire. Over a
+path of two such windows it carries half of that, and its window in each round trip. With the published tunables the
+same path is full.
+
+Cause: a sender has no more under way than the receiver has told that it has room for, and hears of more room a round
+trip later.
+
+Source: Redpaper, "TCP/IP tuning": "net.ipv4.tcp_rmem = 4096 262144 8388608", as "the usual TCP/IP tunables should be
+adapted to achieve higher bandwidth"; tcp(7) of 2006: 4096, 87380, 174760 where memory is not short.
+"""
+
+from dataclasses import dataclass
+
+from causeway.lab.changes.settings import kernel_setting
+from causeway.lab.faults import link_delayed
+from causeway.model.thing import Port
+from causeway.report.result import Table
+from causeway.scenario.cast import Ask
+from causeway.scenario.stage import Stage
+from causeway.scenario.words.streams import RATE_TOLERANCE, RATE_WHY
+from causeway.scenario.words.windows import COLUMNS, Seen, stream_in_windows
+
+TAKES, GIVES = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"
+OLD, PUBLISHED = "4096 87380 174760", "4096 262144 8388608"
+#: How many windows fit on the long path.
+WINDOWS = 2
+#: The window and the round trip are looked at now and then, and the rate is a mean.
+LOOKS_WHY = "window and round trip are medians of looks"
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A host, its only cable, and who sends to it."""
+
+    port: Port
+    sender: str
+
+
+def cast(ask: Ask) -> Cast:
+    return Cast(*ask.leaf())
+
+
+def play(stage: Stage, cast: Cast) -> None:
+    lab, receiver = stage.lab, cast.port.node
+    rows: list[list[str]] = []
+
+    def stream(path: str, buffers: str) -> Seen:
+        seen = stream_in_windows(stage, cast.sender, receiver)
+        rows.append(seen.row(path, buffers))
+        return seen
+
+    def judge_full(when: str, seen: Seen) -> None:
+        stage.near(when, round(seen.due_mbit, 3), seen.rate_mbit, "Mbit/s", within=RATE_TOLERANCE, why=RATE_WHY)
+
+    with stage.arrange(f"{receiver} has the buffers of 2006, and {cast.sender} as much to send as the paper gives it"):
+        old = stage.make(kernel_setting(lab, receiver, TAKES, OLD))
+        stage.make(kernel_setting(lab, cast.sender, GIVES, PUBLISHED))
+
+    with stage.healthy("the path is short, and nobody minds"):
+        short = stream("short", "2006")
+        judge_full("old buffers, short path", short)
+
+    with stage.perturb(f"the path is so long that {WINDOWS} windows fit on it"):
+        round_trip_ms = 1000 * WINDOWS * short.window.size * 8e-6 / short.due_mbit
+        stage.make(link_delayed(lab, receiver, cast.port.device, round(round_trip_ms / 2, 3)))
+
+    with stage.observe("one stream over it"):
+        long = stream("long", "2006")
+
+    with stage.judge("it gets its window in each round trip, and half of the wire"):
+        stage.near("rate, by its window", long.window.mbit, long.rate_mbit, "Mbit/s", within=0.03, why=LOOKS_WHY)
+        half = round(long.due_mbit / WINDOWS, 3)
+        stage.near("rate, by the wire", half, long.rate_mbit, "Mbit/s", within=0.1, why="a path has its own time, too")
+
+    with stage.contrast("with the published tunables the long path is full"):
+        old.undo()
+        stage.make(kernel_setting(lab, receiver, TAKES, PUBLISHED))
+        judge_full("published buffers, long path", stream("long", "published"))
+        stage.show(Table("One stream", COLUMNS, rows))
+
+    with stage.restore("the path is short again, and full"):
+        judge_full("afterwards", stream_in_windows(stage, cast.sender, receiver))
