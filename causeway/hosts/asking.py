@@ -58,6 +58,16 @@ def answer(client: socket.socket, said: dict[str, Any]) -> None:
     client.sendall(json.dumps(said).encode() + b"\n")
 
 
+def gone(client: socket.socket) -> bool:
+    """Whether it has closed the connection, or died."""
+    try:
+        return not client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 def connect(folder: Path, *words: str) -> socket.socket:
     """The client's side, which has asked for this. LabBroken where no launcher answers."""
     client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -318,6 +318,10 @@ class Launcher:
                 guest = template.guest.clone(place, self._terminals, other)
             except BadInput as error:
                 why = str(error)
+        if asking.gone(client):  # what comes up for nobody would be in the way of the next one's
+            if not why:
+                guest.end()
+            raise LabBroken("who asked is gone")
         if why:
             guest, lines = template.guest, self._sets[0]
             self._is_none_any_more(template)

@@ -253,6 +253,22 @@ def test_who_asked_for_a_lab_and_is_gone_takes_it_along_but_not_the_template(tem
     asking.ask(template, asking.END)
 
 
+def test_who_is_gone_before_the_clone_is_made_gets_no_lab_nor_is_one_seen(
+    template: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+
+    def make(*given: object) -> None:
+        made.append(given)
+        raise OSError
+
+    monkeypatch.setattr(launcher.Lab, "of_a_template", make)
+    asking.connect(template, asking.LAB, str(template.parents[1] / "small"), '{"lab": "small"}').close()
+    assert asking.ask(template, asking.ABOUT)["labs"] == 0
+    assert not made and not (template / "guests/2").exists()
+    asking.ask(template, asking.END)
+
+
 def test_where_memory_is_short_the_template_itself_becomes_the_lab_with_the_sum(
     template: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
