@@ -1,13 +1,11 @@
 """What the administrators type to bring the filesystems of a site up: which command, and where."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from causeway import wait
-from causeway.errors import BadInput, LabBroken, Unsupported
+from causeway.errors import BadInput, Unsupported
 from causeway.lab.filesystems import administrators
 from causeway.lab.lab import Lab
 from causeway.model.load import load_site
@@ -60,27 +58,6 @@ def exchanged(owner: str, at: str, client: str, by: str, filesystem: str, contac
         f"{at}: mcauth grant {client}.site.example -f {filesystem} -a rw -r no",
         f"{by}: mcremotefs add {filesystem} {where}",
     ]
-
-
-@pytest.mark.parametrize(
-    ("said", "tries"), [("oss2 cannot be reached by ssh without a prompt", 2), ("oss2 is in a cluster", 1)]
-)
-def test_a_member_that_is_not_reached_at_first_is_waited_for_and_nothing_else_is(
-    said: str, tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recorder = lab(tmp_path)
-    refusals = iter([Result(("mccrcluster",), 1, "", said)])
-    sound = recorder.on
-
-    def on(node: str, *argv: str, timeout_s: float = 60) -> Result:
-        done = sound(node, *argv, timeout_s=timeout_s)
-        return next(refusals, done) if argv[0] == "mccrcluster" else done
-
-    monkeypatch.setattr(Recorder, "on", lambda _, node, *argv, timeout_s=60: on(node, *argv, timeout_s=timeout_s))
-    monkeypatch.setattr(wait.time, "sleep", lambda _: None)
-    with nullcontext() if tries > 1 else pytest.raises(LabBroken, match=said):
-        administrators.serve(recorder, say)
-    assert sum("mccrcluster" in line and "head:" in line for line in recorder.typed) == tries
 
 
 def test_each_cluster_is_made_where_its_administrator_works_and_granted_what_it_mounts(tmp_path: Path) -> None:
