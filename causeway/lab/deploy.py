@@ -14,6 +14,7 @@ from causeway.lab import clock, pools
 from causeway.lab.filesystems import administrators
 from causeway.lab.lab import LABS, RUNS, Lab
 from causeway.lab.parts import Parts
+from causeway.lab.probes import neighbours
 from causeway.lab.probes.channels import wait_for_channels
 from causeway.lab.probes.switching import deal_buckets
 from causeway.model.load import load_site
@@ -113,6 +114,7 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         parts.begin("channels")
         wait_for_channels(lab, [end for channel in site.channels for end in channel.ends], parts.say)
         deal_buckets(lab)
+        neighbours.settle(lab)
         if site.topology.filesystems:
             parts.begin("filesystems")
             administrators.serve(lab, parts.say)

@@ -4,6 +4,7 @@ from causeway.errors import LabBroken
 from causeway.lab import pools
 from causeway.lab.clock import Watch
 from causeway.lab.lab import Lab
+from causeway.lab.probes import neighbours
 from causeway.lab.probes.channels import wait_for_channels
 from causeway.lab.probes.switching import deal_buckets
 from causeway.wait import until
@@ -41,4 +42,5 @@ def reboot(lab: Lab, node: str) -> float:
     wait_for_channels(lab, [end for both in pairs for end in both], lambda _: None)
     if lab.site.nodes[node].switch:
         deal_buckets(lab)
+    neighbours.settle(lab)
     return watch.virtual_s
