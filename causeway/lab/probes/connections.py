@@ -22,11 +22,6 @@ class Window:
     size: int
     round_trip_s: float
 
-    @property
-    def mbit(self) -> float:
-        """What TCP carries at most, in Mbit/s: one window in each round trip (RFC 9293, 3.8.6; tcp(7))."""
-        return self.size * 8e-6 / self.round_trip_s
-
 
 def windows(lab: Lab, node: str) -> dict[Ends, Window]:
     """The window that each connection of a node sends into now."""

@@ -1,7 +1,7 @@
 """What a stream has under way, for scenarios: its rate, beside its window and its round trip."""
 
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import mean
 
 from causeway.lab.probes.connections import Window, windows
 from causeway.lab.probes.nuttcp import is_its
@@ -10,25 +10,30 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words.streams import SECONDS, coupled, transmitting
 from causeway.wait import until
 
-#: Looks at a stream's connection, and seconds between them; the last ones count, when its window is as wide as it gets.
-_LOOKS, _LATE, _LOOK_S = 14, 6, SECONDS / 16
+#: Looks at a stream's connection, and seconds between them; the first ones do not count: its window is opening.
+_LOOKS, _EARLY, _LOOK_S = 60, 12, SECONDS / 80
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A lone stream: Mbit/s that its wires let through, Mbit/s that it had, and its window in the second half."""
+    """A lone stream: Mbit/s that its wires let through, Mbit/s that it had, and its window while it transmitted."""
 
     due_mbit: float
     rate_mbit: float
     window: Window
 
+    @property
+    def under_way(self) -> float:
+        """The bytes that it had under way at a time: those of one round trip."""
+        return self.rate_mbit * self.window.round_trip_s / 8e-6
+
     def row(self, path: str, buffers: str) -> list[str]:
         """Of a table with COLUMNS."""
-        size, trip = f"{self.window.size / 1024:.0f}", f"{1000 * self.window.round_trip_s:.2f}"
-        return [path, buffers, size, trip, f"{self.window.mbit:.0f}", f"{self.rate_mbit:.1f}"]
+        kib = [f"{size / 1024:.0f}" for size in (self.window.size, self.under_way)]
+        return [path, buffers, f"{1000 * self.window.round_trip_s:.2f}", *kib, f"{self.rate_mbit:.1f}"]
 
 
-COLUMNS = ["path", "buffers", "window, KiB", "round trip, ms", "one in the other, Mbit/s", "measured, Mbit/s"]
+COLUMNS = ["path", "buffers", "round trip, ms", "window, KiB", "under way, KiB", "Mbit/s"]
 
 
 def stream_in_windows(stage: Stage, sender: str, receiver: str) -> Seen:
@@ -45,7 +50,7 @@ def stream_in_windows(stage: Stage, sender: str, receiver: str) -> Seen:
     with transmitting(stage, [stream]) as running:
         until(f"the window of {stream.label} was looked at {_LOOKS} times", fewer, deadline_s=SECONDS, poll_s=_LOOK_S)
         (measured,) = running.results()
-    late = looks[-_LATE:]
-    usual = Window(round(median(w.size for w in late)), median(w.round_trip_s for w in late))
+    open_ = looks[_EARLY:]
+    usual = Window(round(mean(w.size for w in open_)), mean(w.round_trip_s for w in open_))
     ends = StreamEnds(stream.label, sender, measured.source, measured.destination)
     return Seen(expect(stage.site, [ends]).rates[stream.label], measured.rate_mbit, usual)
