@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from causeway.errors import BadInput
 from causeway.model.findings import Finding, one_of
@@ -24,6 +24,9 @@ FILE = Path(__file__).with_name("blocks.yaml")
 MOST = 1e9
 _Positive = Annotated[float, Field(gt=0, le=MOST)]
 _Count = Annotated[int, Field(ge=1, le=MOST)]
+_Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$")]
+#: What a terminal is shown of a stranger's file.
+_Words = Annotated[str, StringConstraints(pattern=r"^[ -~]{1,200}$")]
 #: For each number the seed's page, as `pages` calls it, and what stands there.
 _Says = Annotated[dict[str, str], Field(default_factory=dict)]
 
@@ -64,7 +67,7 @@ class Block(Thing):
     tiers: Annotated[dict[_Count, Tier], Field(default_factory=dict)]
     small_disks: _Count | None = None
     most_in_pool: _Count | None = None
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[_Words, ...] = ()
     says: _Says
 
     @property
@@ -119,8 +122,8 @@ class Catalogue(Thing):
 class Own(Thing):
     """A file of blocks of one's own; its links are beside those that there are."""
 
-    links: Annotated[dict[str, Link], Field(default_factory=dict)]
-    blocks: Annotated[dict[str, Block], Field(min_length=1)]
+    links: Annotated[dict[_Name, Link], Field(default_factory=dict)]
+    blocks: Annotated[dict[_Name, Block], Field(min_length=1)]
 
 
 @cache
@@ -169,7 +172,7 @@ class Need:
 
 
 class NoAnswer(Exception):
-    """The seed has no such number for a block, or no number of blocks does what is asked for."""
+    """There is no such number for a block, or no number of blocks does what is asked for."""
 
 
 @dataclass(frozen=True)
@@ -323,7 +326,7 @@ class Size:
 def size(name: str, need: Need, clients: Clients | None = None, known: Catalogue | None = None) -> Size:
     """The least number of blocks of this name that meets a need; at least one.
 
-    KeyError for a name that there is not; NoAnswer where the seed lacks the number that is asked for, or where the
+    KeyError for a name that there is not; NoAnswer where a block lacks the number that is asked for, or where the
     clients carry less than that.
     """
     one = Size(name, clients=clients, known=known or catalogue())
@@ -339,7 +342,7 @@ def size(name: str, need: Need, clients: Clients | None = None, known: Catalogue
     blocks, because = 1, one.because
     for what, wanted in _asked(need).items():
         if (each := gives[what]) is None:
-            raise NoAnswer(f"the seed says nothing of {name}'s {what}")
+            raise NoAnswer(f"nothing is known of {name}'s {what}")
         for stage in outer:
             if getattr(stage, what, wanted) < wanted:
                 raise NoAnswer(f"{stage.name} carry {stage.write_mb_s:g} MB/s, however many {name} there are")

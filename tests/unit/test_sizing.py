@@ -95,7 +95,7 @@ def test_the_least_number_that_meets_the_need(name: str, need: Need, blocks: int
 
 
 def test_what_the_seed_does_not_say_is_not_guessed() -> None:
-    with pytest.raises(NoAnswer, match="the seed says nothing of ds5300-fc's usable_tb"):
+    with pytest.raises(NoAnswer, match="nothing is known of ds5300-fc's usable_tb"):
         size(DS5300, Need(usable_tb=1))
     with pytest.raises(KeyError):
         size("nosuch", Need())
@@ -149,7 +149,7 @@ def test_the_command_shows_all_and_leaves_out_what_it_cannot_answer(capsys: pyte
     out, err = capsys.readouterr()
     words = " ".join(out.split())
     assert "dcs9900-sata" in out and "128.6" not in out and "64.3" in out and err == ""
-    assert "left out: the seed says nothing of ds5300-fc's usable_tb" in words
+    assert "left out: nothing is known of ds5300-fc's usable_tb" in words
     assert "contradicts itself" not in words
     assert max(map(len, out.splitlines())) <= 80
 
@@ -188,7 +188,7 @@ def test_the_command_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         ],
         f"size --nodes {10**400}": ["say a number from 1"],
         "size --blocking 2": ["say --nodes, too"],
-        "size ds5300-fc --usable 3": ["the seed says nothing of ds5300-fc's usable_tb"],
+        "size ds5300-fc --usable 3": ["nothing is known of ds5300-fc's usable_tb"],
         "size --nodes 2 --write 5000": ["clients carry 1450 MB/s, however many ds3400 there are"],
     }.items(),
 )
@@ -209,7 +209,9 @@ def test_blocks_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert own(file).links.keys() > LINKS.keys()
 
 
-def test_all_mistakes_of_a_file_of_ones_own_are_said_with_their_lines(tmp_path: Path) -> None:
+def test_all_mistakes_of_a_file_of_ones_own_are_said_with_their_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "mine.yaml"
     good = "write_mb_s: 1, read_mb_s: 1, servers: 1, data: 4, parity: 1"
     file.write_text(
@@ -223,11 +225,16 @@ def test_all_mistakes_of_a_file_of_ones_own_are_said_with_their_lines(tmp_path: 
         (3, "blocks.b.disks"),
     ]
     assert "did you mean tbe?" in str(caught.value) and "no group of 4+1" in str(caught.value)
-    file.write_text("blocks:\n  a: {write_mb_s: .inf, disk: 5}\n")
+    file.write_text('blocks:\n  "a\\e[2J": {}\n  a: {write_mb_s: .inf, disk: 5, cautions: ["\\e[2J"]}\n')
     assert main(["size", str(file)]) == 2
+    assert "\x1b" not in capsys.readouterr().err
     with pytest.raises(BadInput) as caught:
         own(file)
-    assert {problem.path for problem in caught.value.problems} >= {"blocks.a.write_mb_s", "blocks.a.disk"}
+    assert {problem.path for problem in caught.value.problems} >= {
+        "blocks.a.write_mb_s",
+        "blocks.a.disk",
+        "blocks.a.cautions[0]",
+    }
 
 
 def test_the_page_has_every_block_and_link() -> None:
