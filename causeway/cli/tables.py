@@ -166,16 +166,18 @@ def _some(names: list[str]) -> str:
     return ", ".join(names if len(names) <= 4 else [*names[:3], f"... ({len(names)})"])
 
 
-def sizes(found: Iterable[Size], nodes: int | None) -> Table:
+def sizes(found: Iterable[Size]) -> Table:
     """Building blocks: how many and which need asks for that, what they are, what they give and what bounds it."""
     table = Table(title="MB/s and TB, in powers of ten; below a rate the stage that bounds it", title_justify="left")
     table.add_column("block", no_wrap=True)
-    for name in ("how many", "servers", "disks", "write", "read", "usable", *(["each of the nodes"] if nodes else [])):
+    found = list(found)
+    each_node = ["each of the nodes"] if any(one.clients for one in found) else []
+    for name in ("how many", "servers", "disks", "write", "read", "usable", *each_node):
         table.add_column(name, overflow="fold")
     for one in found:
         usable = "?" if one.usable_tb is None else f"{one.usable_tb:.4g}"
         write, read = f"{one.write.write_mb_s:g}\n{one.write.name}", f"{one.read.read_mb_s:g}\n{one.read.name}"
-        each = ["\n".join(f"{mb_s:.1f}" for mb_s in one.average_mb_s(nodes))] if nodes else []
+        each = ["\n".join(f"{mb_s:.1f}" for mb_s in one.average_mb_s)] if one.average_mb_s else []
         servers = f"{one.servers}\n{one.block.lan}\n{one.block.san}"
         because = one.because.removesuffix("_mb_s").replace("_", " ")
         table.add_row(one.name, f"{one.blocks}\n{because}", servers, str(one.disks), write, read, usable, *each)

@@ -4,14 +4,16 @@
 """
 
 import sys
+from collections.abc import Callable
+from functools import partial
 
 from causeway.docs.commands import commands_page
+from causeway.docs.coverage import SEEDS, coverage_page
 from causeway.docs.faults import faults_page
 from causeway.docs.index import index_page
 from causeway.docs.labs import lab_page
 from causeway.docs.lessons import lesson_page
 from causeway.docs.mc import mc_page
-from causeway.docs.redpaper import redpaper_page
 from causeway.docs.scenarios import scenario_page
 from causeway.docs.sites import sites_page
 from causeway.docs.sizing import sizing_page
@@ -25,15 +27,15 @@ DOCS = REPO / "docs"
 #: Folders of docs/ in which every file is a generated one.
 _OWN_FOLDERS = ("labs", "lessons", "scenarios")
 #: Generated pages beside them.
-_OWN_PAGES = {
+_OWN_PAGES: dict[str, Callable[[], str]] = {
     "README.md": index_page,
     "commands.md": commands_page,
     "faults.md": faults_page,
     "mc.md": mc_page,
-    "redpaper.md": redpaper_page,
     "site.schema.json": schema.text,
     "sites.md": sites_page,
     "sizing.md": sizing_page,
+    **{f"{seed}.md": partial(coverage_page, seed) for seed in SEEDS},
 }
 
 
