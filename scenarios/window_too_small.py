@@ -60,11 +60,11 @@ def play(stage: Stage, cast: Cast) -> None:
         stage.make(kernel_setting(lab, cast.sender, GIVES, PUBLISHED))
 
     with stage.healthy("the path is short, and nobody minds"):
-        short = stream("short", "2006")
-        judge_full("old buffers, short path", short)
+        first = stream("short", "2006")
+        judge_full("old buffers, short path", first)
 
     with stage.perturb(f"the path is so long that {WINDOWS} windows fit on it"):
-        one_way_ms = 1000 * WINDOWS * short.window.size * 8e-6 / short.due_mbit / 2
+        one_way_ms = 1000 * WINDOWS * first.window.size * 8e-6 / first.due_mbit / 2
         delayed = stage.make(link_delayed(lab, receiver, cast.port.device, round(one_way_ms, 3)))
 
     with stage.observe("one stream over it, and one over a path of twice its length"):
