@@ -60,7 +60,7 @@ def play(stage: Stage, cast: Cast) -> None:
         stage.make(kernel_setting(lab, cast.sender, GIVES, PUBLISHED))
 
     with stage.healthy("the path is short, and nobody minds"):
-        first = stream("short", "2006")
+        first = stream("as it is", "2006")
         judge_full("old buffers, short path", first)
 
     with stage.perturb(f"the path is so long that {WINDOWS} windows fit on it"):
