@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from causeway.errors import BadInput, Problem, Unsupported
-from causeway.folders import REPO
+from causeway.folders import REPO, site_file, sites
 from causeway.lessons import text as texts
 from causeway.lessons.desk import Desk
 from causeway.lessons.text import Carried, Command, Part, Text
+from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.scenario.cast import Ask
 
@@ -171,6 +172,17 @@ def where(lesson: Lesson, site: Site) -> str:
     if wrong := unknown_names(cast):
         raise BadInput(wrong)
     return ""
+
+
+def smallest(name: str, folder: Path) -> str:
+    """The shipped site of fewest nodes that can take a lesson. BadInput where none can, or nobody may ask it yet."""
+    if "/" in name:
+        raise BadInput(f"{name} may be a stranger's, who is asked in a lab alone: say --lab SITE")
+    lesson = load(folder)
+    able = [site for site in (load_site(site_file(name)) for name in sites()) if not where(lesson, site)]
+    if not able:
+        raise BadInput(f"no shipped site can take {name}; say --lab FILE")
+    return min(able, key=lambda site: len(site.nodes)).name
 
 
 def unknown_names(cast: CastLesson) -> list[Problem]:

@@ -1,0 +1,88 @@
+"""A class: who has which lab, for how many there is room, and what the board shows of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from causeway.cli import command, seats
+from causeway.cli.app import main
+from causeway.errors import BadInput
+from causeway.hosts.memory import Room
+from causeway.lessons.notes import Notes
+
+
+class Host:
+    """A lab that is up."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.name = folder, folder.name
+        folder.mkdir()
+
+    def running(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def class_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Host]:
+    """Two seats, of which one has done the first of three tasks, and a lab that is nobody's."""
+    found = [Host(tmp_path / name) for name in ("pond-seat-2", "pond-seat-1", "pond")]
+    Notes("routes", 1, 1, tasks=3).write(found[0].folder)
+    Notes("routes", 1, 1, tasks=3, hints={"1": 2, "2": 1}, passed=[1], checks=4, resets=1).write(found[1].folder)
+    monkeypatch.setattr(seats.uml, "all_hosts", lambda: found)
+    monkeypatch.setattr(command.host, "every", lambda: found)
+    return found
+
+
+@pytest.mark.usefixtures("class_")
+def test_the_board_has_every_seat_with_its_task_and_its_hints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", "board", "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert (first["lab"], first["task"], first["tasks"], first["passed"], first["hints"]) == (
+        "pond-seat-1",
+        2,
+        3,
+        [1],
+        3,
+    )
+    assert (first["checks"], first["resets"], first["done"], second["lab"]) == (4, 1, False, "pond-seat-2")
+    kept = tmp_path / "board.html"
+    assert main(["lab", "board", "--html", str(kept)]) == 0
+    page = kept.read_text()
+    assert "pond-seat-1" in capsys.readouterr().out and "<td>pond-seat-1</td><td>routes</td><td>2 of 3</td>" in page
+    assert page.count("<tr>") == 3 and 'http-equiv="refresh"' in page
+
+
+def test_a_page_is_no_place_for_anybodys_markup(class_: list[Host]) -> None:
+    Notes("<b>", 1, 1, tasks=1, passed=[1]).write(class_[0].folder)
+    assert "<td>&lt;b&gt;</td><td>done</td>" in seats.page(seats.rows())
+
+
+@pytest.mark.usefixtures("class_")
+def test_a_seat_is_found_by_its_number() -> None:
+    assert command.lab_of(None, 2) == "pond-seat-2"
+    assert command.lab_of("pond", None) == "pond"
+    for lab, seat in ((None, 3), ("pond", 1)):
+        with pytest.raises(BadInput, match="one of the seats that there are: pond-seat-2, pond-seat-1"):
+            command.lab_of(lab, seat)
+    assert main(["lab", "hint", "--seat", "7"]) == 2
+
+
+@pytest.mark.parametrize(("left", "able"), [(9_999, 1), (10_000, 2), (90_000, 8)])
+def test_more_seats_than_memory_has_room_for_are_refused_beforehand_with_the_sum(
+    left: int, able: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(seats.memory, "room", lambda: Room({"/dev/shm": left}, 0))
+    seats._room_for(able, 5_000)
+    assert f"room for {able}, and 8 at most" in " ".join(capsys.readouterr().err.split())
+    with pytest.raises(BadInput, match=f"--seats {able + 1}: a seat may take 5000 MiB, {left} are left"):
+        seats._room_for(able + 1, 5_000)
+
+
+def test_a_second_class_is_refused(class_: list[Host], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seats.host, "choose", lambda _: ("uml", "as ever"))
+    with pytest.raises(BadInput, match="there is a class already: pond-seat-2, pond-seat-1; `causeway down` ends it"):
+        seats.begin("small", 2, lambda *_: 0)
+    assert len(class_) == 3
