@@ -70,7 +70,7 @@ lab-test: packages ## tests that bring up labs, two side by side: one uses one C
 
 nightly: packages ## all that takes a night: other seeds, names, numbers, 20 drawn sites and changes; lessons; kills; native; a browser
 	@$(causeway) build
-	@failed=0; for what in "pytest tests/browser tests/offline" tests.kills tests.native tests.lessons \
+	@failed=0; for what in "pytest tests/browser tests/offline" tests.kills tests.native tests.lessons tests.pages \
 		"tests.sites.rehearsed nightly" "tests.sites.worked nightly" "tests.sites.played nightly"; do \
 		$(python) -m $$what || failed=1; done; exit $$failed
 
