@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from causeway.docs.lessons import smallest_first
 from causeway.folders import REPO
 from causeway.lessons import lesson as lessons
 
@@ -37,7 +36,7 @@ class Play:
 
 def every() -> Iterator[Play]:
     """Each lesson on the shipped site of fewest nodes that can take it, each level of it once."""
-    known = smallest_first()
+    known = lessons.smallest_first()
     for one in lessons.load_all():
         able = next(site.name for site in known if not lessons.where(one, site))
         yield from (Play(one.name, able, level=level) for level in range(1, one.levels + 1))

@@ -76,6 +76,8 @@ def start(
     lessons.check_form(folder)
     if number is not None:
         site = lab or lessons.smallest(lesson, folder)
+        if "/" not in lesson:  # a stranger's is asked in the lab alone
+            lessons.load(folder).for_site(load_site(site_file(site)), seed, level)
         raise typer.Exit(
             seats.begin(site, number, lambda one, begin: _start_in(one, lesson, folder, seed, level, begin))
         )

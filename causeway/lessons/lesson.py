@@ -174,15 +174,20 @@ def where(lesson: Lesson, site: Site) -> str:
     return ""
 
 
+def smallest_first() -> list[Site]:
+    """The shipped sites, that of fewest nodes first."""
+    return sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))
+
+
 def smallest(name: str, folder: Path) -> str:
     """The shipped site of fewest nodes that can take a lesson. BadInput where none can, or nobody may ask it yet."""
     if "/" in name:
         raise BadInput(f"{name} may be a stranger's, who is asked in a lab alone: say --lab SITE")
     lesson = load(folder)
-    able = [site for site in (load_site(site_file(name)) for name in sites()) if not where(lesson, site)]
-    if not able:
+    able = next((site.name for site in smallest_first() if not where(lesson, site)), None)
+    if able is None:
         raise BadInput(f"no shipped site can take {name}; say --lab FILE")
-    return min(able, key=lambda site: len(site.nodes)).name
+    return able
 
 
 def unknown_names(cast: CastLesson) -> list[Problem]:

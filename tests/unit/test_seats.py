@@ -86,3 +86,27 @@ def test_a_second_class_is_refused(class_: list[Host], monkeypatch: pytest.Monke
     with pytest.raises(BadInput, match="there is a class already: pond-seat-2, pond-seat-1; `causeway down` ends it"):
         seats.begin("small", 2, lambda *_: 0)
     assert len(class_) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["keys", "--lab", "small"], 4, "small has no filesystem that a cluster mounts of another"),
+        (["routes", "--lab", "small", "--level", "2"], 2, "--level 2: routes has levels 1 to 1"),
+        (["nosuch"], 2, "there is no lesson 'nosuch'"),
+        (["some/where"], 2, "there is no lesson 'some/where'"),
+    ],
+)
+def test_what_a_site_cannot_take_is_said_before_any_seat_is_made(
+    words: list[str], code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(seats, "begin", lambda *_: pytest.fail("a seat was made"))
+    assert main(["lab", "start", *words, "--seats", "2"]) == code
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_seats_are_made_of_the_smallest_site_that_can_take_the_lesson(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[object, ...]] = []
+    monkeypatch.setattr(seats, "begin", lambda *about: made.append(about[:2]) or 0)
+    assert (main(["lab", "start", "routes", "--seats", "2"]), main(["lab", "start", "boot", "--seats", "8"])) == (0, 0)
+    assert made == [("small", 2), ("jubl", 8)]
