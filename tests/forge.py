@@ -64,14 +64,23 @@ GITHUB = Kind(
 KINDS = (GITLAB, GITHUB)
 
 
-def scripts(kind: Kind, job: str) -> list[str]:
-    """What a runner hands to its shell for a job, one after the other; packages are there already."""
+#: The packages, and what unbundles or builds.
+_BEFORE = 2
+
+
+def scripts(kind: Kind, job: str, *, ready: bool = False) -> list[str]:
+    """What a runner hands to its shell for a job, one after the other, without the packages, which are there.
+
+    Where all is ready, without what unbundles or builds it, too.
+    """
     jobs = kind.jobs()
-    if kind is GITLAB:  # all lines are one
-        found = ["\n".join([*jobs["default"]["before_script"], *jobs[job]["script"]])]
+    if kind is GITLAB:
+        before, own = jobs["default"]["before_script"], jobs[job]["script"]
     else:
-        found = [step["run"] for step in jobs["jobs"][job]["steps"] if "run" in step]
-    return [script.removeprefix("images/install-packages").strip() for script in found]
+        runs = [step["run"] for step in jobs["jobs"][job]["steps"] if "run" in step]
+        before, own = runs[:_BEFORE], runs[_BEFORE:]
+    lines = [*([] if ready else before[1:]), *own]
+    return ["\n".join(lines)] if kind is GITLAB else lines  # GitLab's are one script
 
 
 @dataclass
@@ -112,13 +121,13 @@ def forge(kind: Kind) -> Iterator[Forge]:
 
 
 def run_job(
-    project: Path, at: Forge, env: Mapping[str, str], job: str = "rehearse", **variables: str
+    project: Path, at: Forge, env: Mapping[str, str], job: str = "rehearse", *, ready: bool = False, **variables: str
 ) -> "subprocess.CompletedProcess[str]":
     """A job's scripts, up to the first that fails. `variables` take the place of those that the forge sets."""
     kind = at.kind
     urls = {"CI_API_V4_URL": f"{at.url}/v4", "GITHUB_API_URL": at.url}
     own = {"CAUSEWAY_RUNS": str(project / "runs"), **urls, **kind.variables, **variables}
-    for script in filter(None, scripts(kind, job)):
+    for script in scripts(kind, job, ready=ready):
         done = subprocess.run(
             [*kind.shell, script], cwd=project, env={**os.environ, **env, **own},
             capture_output=True, text=True, timeout=1800, check=False,
