@@ -24,7 +24,10 @@ from causeway.model.load import load_site
 _LOOK_S = 2
 #: As many labs can be of one template (the launcher's terminals).
 _MOST = 8
-_STYLE = "body{font:1.1em sans-serif;margin:2em}td,th{padding:.3em 1em;text-align:left;border-bottom:1px solid #ccc}"
+_STYLE = (
+    "body{font:1.1em sans-serif;margin:2em}table{border-collapse:collapse}"
+    "td,th{padding:.3em 1em;text-align:left;white-space:nowrap;border-bottom:1px solid #ccc}"
+)
 
 
 def begin(name: str, seats: int, start: Callable[[UmlHost, Callable[[], object]], int]) -> int:
@@ -38,13 +41,14 @@ def begin(name: str, seats: int, start: Callable[[UmlHost, Callable[[], object]]
         raise BadInput("seats are clones, and this machine's own kernel makes none: they take a lab host of their own")
     if taken := [one.name for one in uml.all_hosts() if SEAT.fullmatch(one.name) and one.running()]:
         raise BadInput(f"there is a class already: {', '.join(taken)}; `causeway down` ends it")
+    wish_mib = memory.seat_mib(len(site.nodes))
+    _room_for(seats, wish_mib)
     with progress() as say:
         host.ensure_images(say)
-    template, rc = host.template(wanted, site, tell)
+    template, rc = host.template(wanted, site, tell, wish_mib)
     if rc:
         return rc
-    each = int(template.about["memory_mib"])
-    _room_for(seats, each + template.ask(asking.ABOUT)["memory_mib"])
+    tell(_room_for(seats, int(template.about["memory_mib"]) + template.ask(asking.ABOUT)["memory_mib"]))
     for seat in range(1, seats + 1):
         tell(f"seat {seat} of {seats}")
         with host.of_a_template(template, f"{site.name}-seat-{seat}", None, tell, stays=True) as lab:
@@ -53,14 +57,17 @@ def begin(name: str, seats: int, start: Callable[[UmlHost, Callable[[], object]]
     return rc
 
 
-def _room_for(seats: int, mib: int) -> None:
-    """Say how many seats there is room for; BadInput where that is too few. A seat is a lab, and its beginning kept."""
+def _room_for(seats: int, mib: int) -> str:
+    """How many seats there is room for, with the sum; BadInput where that is too few.
+
+    A seat is a lab, and its beginning kept; how much that takes is known once there is a template.
+    """
     found = memory.room()
     able = min(_MOST, found.left_mib // mib)
     said = f"a seat may take {mib} MiB, {found.left_mib} are left ({found.terms}): room for {able}, and {_MOST} at most"
     if able < seats:
         raise BadInput(f"--seats {seats}: {said}")
-    tell(said)
+    return said
 
 
 def board(html: Path | None, *, as_json: bool) -> None:
@@ -119,5 +126,5 @@ def page(found: Sequence[dict[str, Any]]) -> str:
     body = "\n".join(f"<tr>{line}</tr>" for line in [heads, *lines])
     return (
         f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{_LOOK_S}">\n'
-        f"<title>Who is where</title><style>{_STYLE}</style>\n<table>\n{body}\n</table></html>\n"
+        f"<title>Who is where</title><style>{_STYLE}</style>\n<body><table>\n{body}\n</table></body></html>\n"
     )

@@ -1,8 +1,11 @@
-"""A class: three seats of one template, a trainee at one of them, and what the teacher sees of that."""
+"""A class: three seats of one template, a trainee at one of them, and what the teacher sees of that (make nightly)."""
 
+import pytest
 from conftest import CAUSEWAY, Tool
 from test_accidents import nothing_is_left
 from test_shell import Typist
+
+pytestmark = pytest.mark.night
 
 
 def test_each_seat_has_a_lab_of_its_own_and_the_board_says_who_is_where(tool: Tool) -> None:
