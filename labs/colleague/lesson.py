@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from causeway.errors import Unsupported
 from causeway.lessons.desk import Desk
 from causeway.lessons.lesson import AskLesson
-from causeway.lessons.promises import kept
+from causeway.lessons.promises import kept, number
 from causeway.lessons.troubles import Trouble, drawn
 from causeway.wait import until
 
@@ -48,7 +48,7 @@ def begin(desk: Desk, cast: Cast) -> None:
 
 def task_1(desk: Desk, cast: Cast) -> None:
     """All that the site's sheet promises is kept."""
-    due = len(_kept(desk, cast))
+    due = number(desk, cast.colleagues)
     desk.soon(f"of {due} kinds of promises of the sheet are kept", due, lambda: sum(_kept(desk, cast)), CHECKED_S)
 
 
