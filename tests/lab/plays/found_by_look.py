@@ -36,11 +36,20 @@ LONGER = 10
 
 @dataclass(frozen=True)
 class Case:
-    """A fault as one types it, how to look for it, and the place to which that must lead."""
+    """A fault as one types it, how to look for it, and the place to which that must lead: of a cable either end."""
 
     typed: str
     look: Callable[[], list[str]]
     place: str
+    other_end: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.typed.split()[0]
+
+    def where(self, led: list[str]) -> str:
+        """The place, where looking has led there; else to where it has led."""
+        return self.place if {self.place, self.other_end} & set(led) else ", ".join(led)
 
 
 @dataclass(frozen=True)
@@ -240,7 +249,11 @@ def cases(stage: Stage, cast: Cast) -> Iterator[Case]:
     cable = f"node={port.node} device={port.device}"
     (end, *_) = [e for _, e, _ in site.channel_ends() if e.node in cast.hosts]
     member = dice.choice(end.members)
-    opposite = next(c.ends[1 - i] for c in site.cables for i, e in enumerate(c.ends) if e == port)
+
+    def opposite(port: Port) -> Port:
+        return next(c.ends[1 - i] for c in site.cables for i, e in enumerate(c.ends) if e == port)
+
+    partner = str(opposite(Port(end.node, member)))
     node, to = cast.lacking, cast.to
     leg = next(leg for leg in site.nodes[node].interfaces.values())
     wrong = next(str(site.address(h, leg.network)) for h in cast.hosts if h != node and look._has(h, leg.network))
@@ -250,12 +263,13 @@ def cases(stage: Stage, cast: Cast) -> Iterator[Case]:
     calling = (h for h in cast.hosts if h != node and ways.reaches(h, node))
     source = next(h for h in calling if ways.leaves(node, site.known_by(h).address).route is not None)
     one, other = cast.colleagues[:2]
-    yield Case(f"link_down node={end.node} device={member}", look.carriers, f"{end.node}:{member}")
-    yield Case(f"link_silent node={end.node} device={member}", look.partners, f"{end.node}:{member}")
+    yield Case(f"link_down node={end.node} device={member}", look.carriers, f"{end.node}:{member}", partner)
+    yield Case(f"link_silent node={end.node} device={member}", look.partners, f"{end.node}:{member}", partner)
     yield Case(f"link_lossy {cable} percent=20", look.losses, str(port))
     yield Case(f"link_delayed {cable} delay_ms=25", look.round_trips, str(port))
     yield Case(f"link_rate {cable} rate_mbit=100", look.rates, str(port))
-    yield Case(f"port_mtu node={opposite.node} device={opposite.device} mtu=1400", look.sizes, str(port))
+    far = opposite(port)
+    yield Case(f"port_mtu node={far.node} device={far.device} mtu=1400", look.sizes, str(port))
     yield Case(f"route_missing node={node} to={to}", look.ways, node)
     yield Case(f"route_wrong node={node} to={to} via={wrong}", look.ways, node)
     yield Case(f"route_one_way source={source} target={node}", look.unanswered, node)
@@ -283,27 +297,25 @@ def play(stage: Stage, cast: Cast) -> None:
 
     with stage.healthy("who looks as each fault's `look` says finds nothing"):
         for case in drawn:
-            stage.same(f"found without {case.typed.split()[0]}", [], case.look())
+            stage.same(f"found without {case.name}", [], case.look())
 
-    found = []
+    found = {}
     with stage.perturb("each fault is somewhere, one after the other, until it is found, and gone"):
         for case in drawn:
             fault = stage.make(typed_in(stage, case.typed))
             led = until(case.typed, case.look, deadline_s=SHOWS_S, poll_s=1, enough=bool)
-            found.append(", ".join(led))
+            found[case.name] = case.where(led)
             fault.undo()
             if not case.typed.startswith(ages):
                 until(f"{case.typed}: gone", case.look, deadline_s=SHOWS_S, poll_s=1, enough=lambda seen: not seen)
 
     with stage.judge("each look led to the very place"):
-        for case, led in zip(drawn, found, strict=True):
-            due = case.place
-            stage.same(f"where {case.typed.split()[0]} is", due, due if due in led.split(", ") else led)
+        stage.same("where each is", {case.name: case.place for case in drawn}, found)
 
     with stage.contrast("there is a case for each fault that this site can have"):
-        lacking = set(FAULTS) - {case.typed.split()[0] for case in drawn}
+        lacking = set(FAULTS) - {case.name for case in drawn}
         stage.holds("those without one are about what the site has not", lacking <= {"export_moved"}, sorted(lacking))
 
     with stage.restore("nothing is found any more"):
         for case in (case for case in drawn if not case.typed.startswith(ages)):
-            stage.same(f"found after {case.typed.split()[0]}", [], case.look())
+            stage.same(f"found after {case.name}", [], case.look())
