@@ -15,19 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from causeway.errors import LabBroken
 from causeway.hosts.mailbox import POLL_S, put
-from causeway.process import run_all
 
 SHARE = Path("/share")
 #: Of our kernel (images/kernel, the patch that clones it): which clone it is, and what has it rest.
 _CLONE = Path("/proc/uml_clone")
 _URANDOM = Path("/dev/urandom")
-_PROC = Path("/proc")
-#: Who keeps the time of a node, and what has him ask his servers four times within seconds (chronyc(1)).
-_KEEPER, _ASKS_ANEW = "chronyd", ("chronyc", "-n", "burst", "4/4")
-#: How long all of a lab's nodes may take to be told.
-_TOLD_S = 10
 #: ioctl(2) of random(4): draw from what was mixed in from now on, not only after minutes.
 _RNDRESEEDCRNG = 0x5207
 
@@ -105,7 +98,6 @@ class Agent:
         if "date" in told:
             time.clock_settime(time.CLOCK_REALTIME, float((SHARE / "date").read_text()))
             (SHARE / "date").unlink()
-            _have_time_measured()
 
     def _abandon(self) -> None:
         """Whoever has asked for these jobs is with the lab host that this one was cloned from."""
@@ -176,20 +168,6 @@ def _resize(terminal: str, size: str) -> None:
     rows, columns = (int(word) for word in size.split())
     with open(f"/dev/{terminal}", "rb") as device:
         fcntl.ioctl(device, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-
-def _have_time_measured() -> None:
-    """Have each node's keeper of time ask anew: he has seen the date leap, and has forgotten all that he measured.
-
-    By himself he would be without a server for minutes.
-    """
-    keepers = []
-    for name in _PROC.glob("[0-9]*/comm"):
-        with suppress(OSError):  # it has ended meanwhile
-            if name.read_text().strip() == _KEEPER:
-                keepers.append(name.parent.name)
-    with suppress(LabBroken):  # one that hangs is the lab's own trouble
-        run_all([["nsenter", "-a", "-t", pid, *_ASKS_ANEW] for pid in keepers], timeout_s=_TOLD_S)
 
 
 def _become_job(do: Callable[[list[str]], int], argv: list[str], terminal: str | None, out: int, err: int) -> None:
