@@ -1,11 +1,12 @@
 """The colleague: something is wrong, drawn by the seed; on three levels of difficulty."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from causeway.errors import Unsupported
 from causeway.lessons.desk import Desk
 from causeway.lessons.lesson import AskLesson
-from causeway.lessons.promises import kept, number
+from causeway.lessons.promises import clocks, kept, number
 from causeway.lessons.troubles import Trouble, drawn
 from causeway.wait import until
 
@@ -44,7 +45,7 @@ def cast(ask: AskLesson) -> Cast:
 
 
 def begin(desk: Desk, cast: Cast) -> None:
-    desk.until("all is as the sheet says", lambda: all(_kept(desk, cast)), is_=True, within_s=SOUND_S, poll_s=1)
+    desk.until("every node is given the time", partial(clocks, desk), is_=True, within_s=SOUND_S, poll_s=1)
     for trouble in cast.troubles:
         trouble.make(desk.lab)
     until("something shows", lambda: "" if not all(_kept(desk, cast)) else "nothing", deadline_s=SETTLES_S)
