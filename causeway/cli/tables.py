@@ -53,6 +53,7 @@ def lessons(rows: Iterable[dict[str, Any]]) -> Table:
 def board(rows: Iterable[dict[str, Any]]) -> Table:
     """Who is where in a class."""
     table = _table("lab", "lesson", "task", "passed", "hints", "checks", "resets", "since")
+    table.columns[0].no_wrap = True
     for row in rows:
         at = "done" if row["done"] else f"{row['task']} of {row['tasks']}"
         passed = ", ".join(map(str, row["passed"])) + (" (solution played)" if row["solved"] else "")

@@ -60,6 +60,17 @@ def test_a_page_is_no_place_for_anybodys_markup(class_: list[Host]) -> None:
     assert "<td>&lt;b&gt;</td><td>done</td>" in seats.page(seats.rows())
 
 
+def test_a_seat_s_name_is_in_one_piece_however_much_there_is_to_say(
+    class_: list[Host], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for one in class_[:2]:
+        Notes("startup", 1, 1, tasks=3, passed=[1, 2, 3], hints={"1": 10}, checks=100, solved=True).write(one.folder)
+    assert main(["lab", "board"]) == 0
+    shown = capsys.readouterr().out
+    assert "pond-seat-1" in shown and "pond-seat-2" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 @pytest.mark.usefixtures("class_")
 def test_a_seat_is_found_by_its_number() -> None:
     assert command.lab_of(None, 2) == "pond-seat-2"
