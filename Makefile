@@ -65,13 +65,13 @@ unit: ## unit, golden and meta tests: no lab, seconds
 lab-test: packages ## tests that bring up labs, two side by side: one uses one CPU
 	@$(causeway) build
 	@mkdir -p runs; $(python) -m pytest tests/lab -m plays_all --durations=5 >runs/lab-test.log 2>&1 & \
-	$(python) -m pytest tests/lab tests/kernel -m 'not plays_all' --durations=15; rest=$$?; \
+	$(python) -m pytest tests/lab tests/kernel -m 'not plays_all and not night' --durations=15; rest=$$?; \
 	wait $$! && all=0 || all=$$?; cat runs/lab-test.log; exit $$((rest | all))
 
 nightly: packages ## all that takes a night: other seeds, names, numbers, 20 drawn sites and changes; lessons; kills; native; a browser
 	@$(causeway) build
-	@failed=0; for what in "pytest tests/browser tests/offline" tests.kills tests.native tests.lessons \
-		"tests.sites.rehearsed nightly" "tests.sites.worked nightly" "tests.sites.played nightly"; do \
+	@failed=0; for what in "pytest tests/browser tests/offline" "pytest tests/lab -m night" tests.kills tests.native \
+		tests.lessons tests.pages "tests.sites.rehearsed nightly" "tests.sites.worked nightly" "tests.sites.played nightly"; do \
 		$(python) -m $$what || failed=1; done; exit $$failed
 
 bench: packages ## measure bring-up, tear-down and eight streams (LAB, COUNT=[pool=]n,n...); results in runs/

@@ -1,7 +1,6 @@
 """Plays lessons: each fails its checks at the beginning, every task by itself, and passes them by its model solution.
 
-    python -m tests.lessons                    every lesson on the smallest site that can take it, every level; and what
-                                               docs/training.md says one types
+    python -m tests.lessons                    every lesson on the smallest site that can take it, every level
     python -m tests.lessons routes:jubl ...    some, on this site or that; routes:jubl:7:2 with seed 7, on level 2
 
 Each gets a lab of its own, in paced time. Exit codes: 0 all is well, 1 it is not.
@@ -9,15 +8,12 @@ Each gets a lab of its own, in paced time. Exit codes: 0 all is well, 1 it is no
 
 import argparse
 import json
-import re
-import shlex
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from causeway.docs.lessons import smallest_first
 from causeway.folders import REPO
 from causeway.lessons import lesson as lessons
 
@@ -40,30 +36,10 @@ class Play:
 
 def every() -> Iterator[Play]:
     """Each lesson on the shipped site of fewest nodes that can take it, each level of it once."""
-    known = smallest_first()
+    known = lessons.smallest_first()
     for one in lessons.load_all():
         able = next(site.name for site in known if not lessons.where(one, site))
         yield from (Play(one.name, able, level=level) for level in range(1, one.levels + 1))
-
-
-def blocks() -> list[list[list[str]]]:
-    """What docs/training.md has one type to learn, and to teach: the words of each command, of each block."""
-    page = (REPO / "docs" / "training.md").read_text()
-    found = re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[:2]
-    lines = [[shlex.split(line, comments=True) for line in block.splitlines()] for block in found]
-    return [[words[1:] for words in block if words[1] != "shell"] for block in lines]  # which takes a terminal
-
-
-def typed(block: list[list[str]]) -> list[str]:
-    """Type the commands of a block; what is wrong. A check before the solution ends with 1, all else with 0."""
-    wrong, solved = [], False
-    for words in block:
-        done = tool(*words)
-        solved = solved or words[:2] == ["lab", "solve"]
-        due = int(words[:2] == ["lab", "check"] and not solved)
-        if done.returncode != due:
-            wrong.append(f"{' '.join(words)} ended with {done.returncode}, not {due}: {done.stdout}{done.stderr}")
-    return wrong
 
 
 def tool(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -118,8 +94,6 @@ def main() -> None:
     wanted = [word.split(":") for word in parser.parse_args().play]
     plays = [Play(lesson, site, *map(int, numbers)) for lesson, site, *numbers in wanted] or list(every())
     wrong = [sentence for play in plays for sentence in in_a_lab(play)]
-    if not wanted:
-        wrong += [sentence for block in blocks() for sentence in typed(block)]
     print("\n".join(wrong), flush=True)
     sys.exit(1 if wrong else 0)
 

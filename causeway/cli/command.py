@@ -1,5 +1,6 @@
 """What the commands share: their options, and that one for a lab is passed on into the lab's host."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +12,15 @@ from causeway.errors import BadInput
 from causeway.hosts import host
 from causeway.model.load import counted_pools
 
+#: What a seat's lab is called: its site, and its number.
+SEAT = re.compile(r"(?P<site>.+)-seat-(?P<number>\d+)")
 Topology = Annotated[
     str, typer.Argument(metavar="LAB", help="a shipped lab's name, or a topology file", autocompletion=complete.shipped)
 ]
 LabName = Annotated[
     str | None, typer.Option("--lab", help="which lab, where more than one is up", autocompletion=complete.labs)
 ]
+Seat = Annotated[int | None, typer.Option(help="of a class: the lab of this seat")]
 Count = Annotated[
     list[str] | None,
     typer.Option(
@@ -31,6 +35,17 @@ Overlay = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there")]
 Clock = Annotated[str | None, typer.Option(help="virtual, paced (UML lab host) or real (native)")]
+
+
+def lab_of(lab: str | None, seat: int | None) -> str | None:
+    """The name of a seat's lab, where one is asked for. BadInput where it is not there, or the lab is named, too."""
+    if seat is None:
+        return lab
+    found = [one.name for one in host.every() if SEAT.fullmatch(one.name) and one.name.endswith(f"-{seat}")]
+    if lab is not None or len(found) != 1:
+        there = ", ".join(one.name for one in host.every() if SEAT.fullmatch(one.name)) or "none"
+        raise BadInput(f"--seat {seat}: say it alone, for one of the seats that there are: {there}")
+    return found[0]
 
 
 def counts(file: Path, words: list[str] | None) -> dict[str, int] | None:

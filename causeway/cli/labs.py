@@ -14,8 +14,10 @@ from causeway.cli.command import (
     LabName,
     Node,
     Overlay,
+    Seat,
     Topology,
     counts,
+    lab_of,
     pass_on,
     pass_on_as_typed,
 )
@@ -134,9 +136,9 @@ def exec_(
     raise typer.Exit(inside.execute(lab, words[:cut], words[cut + 1 :], as_json=as_json))
 
 
-def shell(context: typer.Context, node: Node, lab: LabName = None) -> None:
+def shell(context: typer.Context, node: Node, lab: LabName = None, seat: Seat = None) -> None:
     """Open a shell on a node: a real terminal, with job control."""
-    pass_on_as_typed(context, lab, terminal=True)
+    pass_on_as_typed(context, lab if host.inside() else lab_of(lab, seat), terminal=True)
     inside.shell(lab, node)
 
 

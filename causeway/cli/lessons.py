@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from causeway.cli import complete, tables, teaching
-from causeway.cli.command import AsJson, LabName
+from causeway.cli import complete, seats, tables, teaching
+from causeway.cli.command import AsJson, LabName, Seat, lab_of
 from causeway.cli.screen import out, print_json, tell
 from causeway.errors import BadInput
 from causeway.folders import site_file, sites
@@ -59,13 +59,28 @@ def start(
     seed: Annotated[int, typer.Option(help="fixes what is drawn")] = 1,
     level: Annotated[int, typer.Option(help="how hard it is, of a lesson that has levels")] = 1,
     lab: LabName = None,
+    number: Annotated[
+        int | None,
+        typer.Option("--seats", min=1, help="begin it in so many labs, one a seat, made of --lab's template"),
+    ] = None,
 ) -> None:
-    """Begin a lesson in the lab that is up: its beginning is made, and kept as a checkpoint; says the first task."""
+    """Begin a lesson in the lab that is up: its beginning is made, and kept as a checkpoint; says the first task.
+
+    With --seats each seat gets a lab of its own, SITE-seat-1 and so on; --lab is then the site (default: the smallest
+    that can take the lesson). How many memory allows is said before any is made.
+    """
     if host.inside():
         teaching.start(lab)
         return
     folder = lessons.folder_of(lesson)
     lessons.check_form(folder)
+    if number is not None:
+        site = lab or lessons.smallest(lesson, folder)
+        if "/" not in lesson:  # a stranger's is asked in the lab alone
+            lessons.load(folder).for_site(load_site(site_file(site)), seed, level)
+        raise typer.Exit(
+            seats.begin(site, number, lambda one, begin: _start_in(one, lesson, folder, seed, level, begin))
+        )
     found = host.with_checkpoints(lab)
     if on := notes.read(found.folder):
         raise BadInput(
@@ -75,60 +90,82 @@ def start(
     if any(row["name"] == BEGINNING for row in found.ask(LIST)):
         raise BadInput(f"there is a checkpoint {BEGINNING}; `causeway checkpoints --drop {BEGINNING}` removes it")
     memory.for_a_clone(memory.taken_mib(found.process))
+    raise typer.Exit(_start_in(found, lesson, folder, seed, level))
+
+
+def _start_in(
+    found: UmlHost, lesson: str, folder: Path, seed: int, level: int, begin: Callable[[], object] = lambda: None
+) -> int:
+    """Have a lesson's beginning made in a lab, and keep it; returns the exit code. `begin` as `UmlHost.do` has it."""
     there = lesson
     if "/" in lesson:
         there = f"/share/lessons/{folder.resolve().name}"
         shutil.copytree(folder, found.share / "lessons" / folder.resolve().name, dirs_exist_ok=True)
-    rc = _do(found, Notes(there, seed, level), ["start", lesson])
+    rc = _do(found, Notes(there, seed, level), ["start", lesson], begin)
     if rc == 0:
         found.ask(MAKE, BEGINNING)
-    raise typer.Exit(rc)
+    return rc
 
 
 @app.command()
-def task(lesson: Begun = None, lab: LabName = None, as_json: AsJson = False) -> None:
+def task(lesson: Begun = None, lab: LabName = None, seat: Seat = None, as_json: AsJson = False) -> None:
     """Show the story of the lesson that is on, and its tasks."""
-    _pass_on(lesson, lab, ["task", *_json(as_json)], lambda: teaching.task(lab, as_json=as_json))
+    _pass_on(lesson, lab, seat, ["task", *_json(as_json)], lambda: teaching.task(lab, as_json=as_json))
 
 
 @app.command()
-def hint(lesson: Begun = None, lab: LabName = None) -> None:
+def hint(lesson: Begun = None, lab: LabName = None, seat: Seat = None) -> None:
     """Give the next hint for the first task that is not done, and count it."""
-    _pass_on(lesson, lab, ["hint"], lambda: teaching.hint(lab))
+    _pass_on(lesson, lab, seat, ["hint"], lambda: teaching.hint(lab))
 
 
 @app.command()
-def check(lesson: Begun = None, lab: LabName = None, as_json: AsJson = False) -> None:
+def check(lesson: Begun = None, lab: LabName = None, seat: Seat = None, as_json: AsJson = False) -> None:
     """Look at the lab: what is right and what is not yet, task by task. It never looks at what was typed.
 
     Exit codes: 0 all tasks are done, 1 not yet, 3 lab broken.
     """
-    _pass_on(lesson, lab, ["check", *_json(as_json)], lambda: teaching.check(lab, as_json=as_json))
+    _pass_on(lesson, lab, seat, ["check", *_json(as_json)], lambda: teaching.check(lab, as_json=as_json))
 
 
 @app.command()
-def solve(lesson: Begun = None, lab: LabName = None) -> None:
+def solve(lesson: Begun = None, lab: LabName = None, seat: Seat = None) -> None:
     """Go back to the lesson's beginning, and play the model solution, command by command. Your own work is lost."""
 
     def back(found: UmlHost) -> None:
         found.ask(BACK, BEGINNING)
 
-    _pass_on(lesson, lab, ["solve"], lambda: teaching.solve(lab), back)
+    _pass_on(lesson, lab, seat, ["solve"], lambda: teaching.solve(lab), back)
 
 
 @app.command()
-def reset(lesson: Begun = None, lab: LabName = None) -> None:
+def reset(lesson: Begun = None, lab: LabName = None, seat: Seat = None) -> None:
     """Go back to the lesson's beginning; what was done since is lost, and shells end. Hints taken stay counted."""
-    found, on = _on(lesson, lab)
+    found, on = _on(lesson, lab_of(lab, seat))
     gone = found.ask(BACK, BEGINNING)
     on.passed, on.resets, on.solved = [], on.resets + 1, False
     on.write(found.folder)
     tell(f"back at the beginning of {on.name}, in {gone['took_s']:.1f} s")
 
 
+@app.command()
+def board(
+    html: Annotated[
+        Path | None, typer.Option(help="keep it in this file, too, which a browser shows anew by itself")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show who is where: of each lab with a lesson the task, hints taken, checks, resets. Live on a terminal (Ctrl-C).
+
+    Nothing in the labs is asked for it: it is what their commands have noted.
+    """
+    seats.board(html, as_json=as_json)
+
+
 def _pass_on(
     lesson: str | None,
     lab: str | None,
+    seat: int | None,
     words: list[str],
     inside: Callable[[], int],
     before: Callable[[UmlHost], object] = lambda _: None,
@@ -136,15 +173,15 @@ def _pass_on(
     """Outside: have it done in the lab whose lesson is on. Inside: do it."""
     if host.inside():
         raise typer.Exit(inside())
-    found, on = _on(lesson, lab)
+    found, on = _on(lesson, lab_of(lab, seat))
     before(found)
     raise typer.Exit(_do(found, on, words))
 
 
-def _do(found: UmlHost, on: Notes, words: list[str]) -> int:
+def _do(found: UmlHost, on: Notes, words: list[str], begin: Callable[[], object] = lambda: None) -> int:
     """Have a command done there, with the notes; they stay with the lab's folder, whatever the lab goes back to."""
     on.write(found.share)
-    rc = found.do(["lab", *words])
+    rc = found.do(["lab", *words], begin)
     if (changed := notes.read(found.share)) and (words[0] != "start" or rc == 0):
         changed.write(found.folder)
     return rc

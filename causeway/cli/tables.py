@@ -50,6 +50,18 @@ def lessons(rows: Iterable[dict[str, Any]]) -> Table:
     return table
 
 
+def board(rows: Iterable[dict[str, Any]]) -> Table:
+    """Who is where in a class."""
+    table = _table("lab", "lesson", "task", "passed", "hints", "checks", "resets", "since")
+    table.columns[0].no_wrap = True
+    for row in rows:
+        at = "done" if row["done"] else f"{row['task']} of {row['tasks']}"
+        passed = ", ".join(map(str, row["passed"])) + (" (solution played)" if row["solved"] else "")
+        numbers = (row["hints"], row["checks"], row["resets"], row["since"])
+        table.add_row(row["lab"], row["lesson"], at, passed, *map(str, numbers))
+    return table
+
+
 def drift(found: Iterable[Drift]) -> Table:
     """What a reboot would change on nodes."""
     table = _table("node", "what", "its files say", "it runs with")

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from causeway.docs.labs import header
-from causeway.docs.lessons import lesson_rows, smallest_first
+from causeway.docs.lessons import lesson_rows
 from causeway.docs.markdown import page_from, table
 from causeway.folders import REPO, site_file, sites
+from causeway.lessons import lesson as lessons
 from causeway.model.load import load_site
 from causeway.scenario.playbill import billing
 from causeway.scenario.runner import load_all
@@ -20,9 +21,9 @@ def index_page() -> str:
         TEXT,
         {
             "labs": table("lab|nodes|what it is", _labs())[:-1],
-            "lessons": table("|".join(["lesson", "shows", *(site.name for site in smallest_first())]), lesson_rows())[
-                :-1
-            ],
+            "lessons": table(
+                "|".join(["lesson", "shows", *(site.name for site in lessons.smallest_first())]), lesson_rows()
+            )[:-1],
             "scenarios": table("|".join(["scenario", "shows", *sites()]), _scenarios())[:-1],
         },
         REPO / "topologies",

@@ -3,17 +3,15 @@
 from collections.abc import Iterator
 
 from causeway.docs.markdown import made_from
-from causeway.folders import site_file, sites
 from causeway.lessons import lesson as lessons
 from causeway.lessons.lesson import CastLesson, Lesson
-from causeway.model.load import load_site
 from causeway.model.site import Site
 
 
 def lesson_page(name: str) -> str:
     """A lesson as the first shipped site takes it; hints and the solution are folded away."""
     lesson = lessons.load(lessons.FOLDER / name)
-    able = [site for site in smallest_first() if not lessons.where(lesson, site)]
+    able = [site for site in lessons.smallest_first() if not lessons.where(lesson, site)]
     cast = lesson.for_site(able[0])
     lines = [f"# Lesson {name}: {cast.title}", "", made_from(lessons.FOLDER / name), ""]
     lines += [
@@ -45,7 +43,7 @@ def _folded(title: str, text: str) -> list[str]:
 
 def lesson_rows() -> Iterator[list[str]]:
     """A lesson with its title, and who of each lab's nodes takes part, or why it cannot be there."""
-    known = smallest_first()
+    known = lessons.smallest_first()
     for lesson in lessons.load_all():
         where = [_billed(lesson, site) for site in known]
         title = lesson.text.title.text
@@ -56,8 +54,3 @@ def _billed(lesson: Lesson, site: Site) -> str:
     if why := lessons.where(lesson, site):
         return f"nobody: {why}"
     return ", ".join(lesson.for_site(site).players[:6])
-
-
-def smallest_first() -> list[Site]:
-    """The shipped sites, that of fewest nodes first."""
-    return sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))

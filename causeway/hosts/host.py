@@ -170,7 +170,7 @@ def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[tuple[uml.Uml
     with ExitStack() as turn:
         with _alone_here():
             turn.enter_context(alone(memory.FOLDER))
-            host = uml.start(folder, about, len(site.nodes), seed=1)
+            host = uml.start(folder, about, memory.wish_mib(len(site.nodes)), seed=1)
         with _ends(host, tell, unless=lambda: False):
             yield host, lambda: templates.give_up_the_turn(host, turn)
 
@@ -180,16 +180,22 @@ def of_a_run(site: Site) -> str:
     return f"{site.name}-run-{os.getpid():07}"
 
 
-def template(wanted: Deployment, site: Site, tell: Callable[[str], None]) -> tuple[uml.UmlHost, int]:
-    """The template of what is wanted, which comes up where there is none, and the exit code of that."""
+def template(
+    wanted: Deployment, site: Site, tell: Callable[[str], None], wish_mib: int | None = None
+) -> tuple[uml.UmlHost, int]:
+    """The template of what is wanted, which comes up where there is none, and the exit code of that.
+
+    It has so much memory, or what a site of its size gets.
+    """
+    wish_mib = wish_mib or memory.wish_mib(len(site.nodes))
     with ExitStack() as turn:
         with _alone_here():
             uml.sweep()
-            if known := templates.find(templates.key(wanted)):
+            if known := templates.find(templates.key(wanted, wish_mib)):
                 return known, 0
             turn.enter_context(alone(memory.FOLDER))
-            templates.make_room(memory.wish_mib(len(site.nodes)), tell)
-            new = templates.begin(wanted, site.name, len(site.nodes))
+            templates.make_room(wish_mib, tell)
+            new = templates.begin(wanted, site.name, wish_mib)
         with _ends(new, tell, unless=(new.folder / asking.KEEP).exists):
             (new.share / "template").touch()
             up = ["up", *hand_over(new, wanted).words(), "--clock", wanted.clock, "--quiet"]

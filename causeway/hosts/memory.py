@@ -92,17 +92,22 @@ def room() -> Room:
     return Room(free, _promised_mib(), bool(there.f_flag & os.ST_NOEXEC))
 
 
-def for_a_lab(nodes: int) -> int:
-    """What a lab host for so many nodes gets (MiB). BadInput, with the sum, where there is too little for any."""
+def for_a_lab(wish_mib: int) -> int:
+    """What a lab host gets that wishes for so much (MiB). BadInput, with the sum, where there is too little for any."""
     found = room()
     if not found.enough:
         raise BadInput(f"a lab takes {_LEAST_MIB} MiB of memory at least: {found}; {found.remedy}")
-    return min(wish_mib(nodes), found.lab_mib)
+    return min(wish_mib, found.lab_mib)
 
 
 def wish_mib(nodes: int) -> int:
     """What a lab host for so many nodes gets where there is enough."""
     return min(_ITS_OWN_MIB + _NODE_MIB * nodes, _MOST_MIB)
+
+
+def seat_mib(nodes: int) -> int:
+    """What one of many labs for so many nodes gets, in which a lesson is on: some of its commands, and not all."""
+    return min(_LEAST_MIB + _NODE_MIB * nodes, _MOST_MIB)
 
 
 def lacks_for(mib: int) -> str:

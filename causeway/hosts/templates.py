@@ -28,14 +28,14 @@ _BEGINS_S = 10
 _SOURCES = ("causeway", "nodes")
 
 
-def key(wanted: Deployment) -> str:
-    """By what a template is known: all that it is made of, and where it may write. No seed is in it."""
+def key(wanted: Deployment, wish_mib: int) -> str:
+    """By what a template is known: all that it is made of, its memory, where it may write. No seed is in it."""
     digest = sha256()
 
     def add(*words: object) -> None:
         digest.update(json.dumps([str(word) for word in words]).encode())
 
-    add(wanted.clock, artefacts.LABHOST.key, folders.REPO, folders.runs().resolve())
+    add(wanted.clock, wish_mib, artefacts.LABHOST.key, folders.REPO, folders.runs().resolve())
     add(json.dumps(wanted.counts and dict(sorted(wanted.counts.items()))))
     digest.update(wanted.topology.read_bytes())
     roots = [folders.REPO / source for source in _SOURCES]
@@ -129,11 +129,11 @@ def make_room(mib: int, tell: Callable[[str], None], but: UmlHost | None = None)
             time.sleep(0.1)
 
 
-def begin(wanted: Deployment, site: str, nodes: int) -> UmlHost:
-    """A lab host that is to become a template of so many nodes; nothing of it is up. It dies with this process."""
+def begin(wanted: Deployment, site: str, wish_mib: int) -> UmlHost:
+    """A lab host that is to become a template with so much memory; nothing of it is up. It dies with this process."""
     folder = folders.templates() / f"{site}-{wanted.clock}-{os.getpid():07}"
-    about = {"lab": site, "clock": wanted.clock, "counts": wanted.counts, "key": key(wanted)}
-    return uml.start(folder, about, nodes, seed=_SEED if wanted.clock == "virtual" else None)
+    about = {"lab": site, "clock": wanted.clock, "counts": wanted.counts, "key": key(wanted, wish_mib)}
+    return uml.start(folder, about, wish_mib, seed=_SEED if wanted.clock == "virtual" else None)
 
 
 @dataclass(frozen=True)

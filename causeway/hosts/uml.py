@@ -227,14 +227,14 @@ def sweep() -> list[str]:
     return [host.name for host in dead]
 
 
-def start(folder: Path, about: dict[str, Any], nodes: int, *, seed: int | None) -> UmlHost:
-    """Make a lab host for so many nodes, which boots with its first job, and dies with this process until it is kept.
+def start(folder: Path, about: dict[str, Any], wish_mib: int, *, seed: int | None) -> UmlHost:
+    """Make a lab host with so much memory, or less where there is less.
 
-    With a seed its random numbers and its date are the same every time. BadInput where memory or disk would not do;
-    nothing has been made then.
+    It boots with its first job, and dies with this process until it is kept. With a seed its random numbers and its
+    date are the same every time. BadInput where memory or disk would not do; nothing has been made then.
     """
     host = UmlHost(folder.resolve())
-    memory_mib = memory.for_a_lab(nodes)
+    memory_mib = memory.for_a_lab(wish_mib)
     disk.need_room()
     host.end(graceful_s=0)
     guests.make_folder(host.folder / "guests" / "1")

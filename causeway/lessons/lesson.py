@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from causeway.errors import BadInput, Problem, Unsupported
-from causeway.folders import REPO
+from causeway.folders import REPO, site_file, sites
 from causeway.lessons import text as texts
 from causeway.lessons.desk import Desk
 from causeway.lessons.text import Carried, Command, Part, Text
+from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.scenario.cast import Ask
 
@@ -171,6 +172,22 @@ def where(lesson: Lesson, site: Site) -> str:
     if wrong := unknown_names(cast):
         raise BadInput(wrong)
     return ""
+
+
+def smallest_first() -> list[Site]:
+    """The shipped sites, that of fewest nodes first."""
+    return sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))
+
+
+def smallest(name: str, folder: Path) -> str:
+    """The shipped site of fewest nodes that can take a lesson. BadInput where none can, or nobody may ask it yet."""
+    if "/" in name:
+        raise BadInput(f"{name} may be a stranger's, who is asked in a lab alone: say --lab SITE")
+    lesson = load(folder)
+    able = next((site.name for site in smallest_first() if not where(lesson, site)), None)
+    if able is None:
+        raise BadInput(f"no shipped site can take {name}; say --lab FILE")
+    return able
 
 
 def unknown_names(cast: CastLesson) -> list[Problem]:

@@ -15,13 +15,23 @@ from causeway.scenario.words.routes import computed_cut, cut
 #: By how much a clock may be off, in seconds.
 _CLOCK_S = 0.05
 _PING = 28
-#: Prints the names that a server ($0) does not have with their addresses.
-_ASK = 'while read -r n a; do host -W 1 -t a "$n" "$0" | grep -qF "address $a" || echo "$n"; done'
+#: Prints the first name that a server ($0) does not have with its address: one that is silent would be for each.
+_ASK = 'while read -r n a; do host -W 1 -t a "$n" "$0" | grep -qF "address $a" || { echo "$n"; break; }; done'
 
 
 def kept(desk: Desk, colleagues: list[str]) -> dict[str, bool]:
     """Kind of promise -> whether all of that kind is as the site has it; `colleagues` are whom root logs in between."""
     return {kind: _held(lacking) for kind, lacking in _kinds(desk, colleagues).items()}
+
+
+def number(desk: Desk, colleagues: list[str]) -> int:
+    """How many kinds of promises there are."""
+    return len(_kinds(desk, colleagues))
+
+
+def clocks(desk: Desk) -> bool:
+    """Whether every node is given the time, and is near it; costs next to nothing."""
+    return not any(_time(desk))
 
 
 def _held(lacking: Callable[[], Iterator[str]]) -> bool:
@@ -57,7 +67,7 @@ def _routes(desk: Desk) -> Iterator[str]:
 
 
 def _names(desk: Desk) -> Iterator[str]:
-    """Names that a name server does not have with their addresses."""
+    """The first name that a name server does not have with its address."""
     site = desk.site
     legs = [leg for node in site.nodes.values() for leg in node.interfaces.values()]
     wanted = [f"{name}.{site.topology.domain}. {leg.address}" for leg in legs for name in leg.names]

@@ -1,4 +1,4 @@
-"""The drawing's page in a real browser: what a click and the slider make of it (make nightly)."""
+"""Pages in a real browser: what a click and the slider make of a drawing; a class's board (make nightly)."""
 
 import json
 import shutil
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from causeway.cli import seats
 from causeway.folders import site_file
 from causeway.model.load import load_site
 from causeway.model.site import Site
@@ -65,10 +66,20 @@ def browser() -> str:
     return found
 
 
-def seen(browser: str, text: str, do: str, folder: Path) -> list[dict[str, Any]]:
+#: Writes what each row of a table says, and how high it is.
+_ROWS = """
+<pre id="seen"></pre>
+<script>
+document.getElementById("seen").textContent = JSON.stringify([...document.querySelectorAll("tr")].map(
+  row => ({said: [...row.children].map(cell => cell.innerText), high: row.offsetHeight})));
+</script>
+"""
+
+
+def seen(browser: str, text: str, do: str, folder: Path, driver: str = _DRIVER) -> list[dict[str, Any]]:
     """What is to be seen on a page at first, and after what is done there."""
     file = folder / "page.html"
-    file.write_text(text.replace("</body>", _DRIVER.replace("DO", do) + "</body>"))
+    file.write_text(text.replace("</body>", driver.replace("DO", do) + "</body>"))
     argv = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}"]
     argv += ["--window-size=1200,900", "--dump-dom", file.as_uri()]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
@@ -119,3 +130,15 @@ def test_a_report_shows_it_too(browser: str, tmp_path: Path) -> None:
 def test_a_page_is_no_wider_than_the_window(browser: str, site: Site, tmp_path: Path) -> None:
     (first,) = seen(browser, page(site), "", tmp_path)
     assert first["width"] <= 1200
+
+
+def test_a_class_s_board_has_a_line_for_each_seat(browser: str, tmp_path: Path) -> None:
+    about = {"lesson": "routes", "tasks": 3, "checks": 2, "resets": 0, "since": "7 min"}
+    rows = [
+        about | {"lab": "small-seat-1", "task": 2, "done": False, "passed": [1], "hints": 1, "solved": False},
+        about | {"lab": "small-seat-2", "task": 4, "done": True, "passed": [1, 2, 3], "hints": 0, "solved": True},
+    ]
+    _, first, second = seen(browser, seats.page(rows), "", tmp_path, _ROWS)
+    assert first["said"] == ["small-seat-1", "routes", "2 of 3", "1", "1", "2", "0", "7 min"]
+    assert second["said"][2:4] == ["done", "1, 2, 3 (solution played)"]
+    assert first["high"] == second["high"]  # one line each, however much one says

@@ -13,6 +13,10 @@ def test_each_fault_shows_and_leaves_nothing_behind(on_jubl: Played) -> None:
     on_jubl.passed("every_fault")
 
 
+def test_each_fault_is_found_by_who_looks_as_it_says(on_small: Played) -> None:
+    on_small.passed("found_by_look")
+
+
 def test_what_one_command_injects_another_clears(lab: Tool) -> None:
     def members_carry() -> int:
         (end,) = (end for end in lab.json("status", "--json")["channels"] if end["node"] == "nsd01")

@@ -33,8 +33,8 @@ def test_frames_that_become_larger_in_the_wrong_order_are_lost_and_a_forge_is_to
         (project / name).symlink_to(REPO / name)
     shutil.copy(REPO / "topologies" / "small" / "site.yaml", project / "site.yaml")
     shutil.copy(CHANGES / "jumbo-wrong.txt", project / "changes" / "next.txt")
-    with forge.forge() as at:
-        done = forge.run_job(project, at, tool.env)
+    with forge.forge(forge.GITLAB) as at:
+        done = forge.run_job(project, at, tool.env, ready=True)
     assert done.returncode == 1, (done.stdout[-3000:], done.stderr)
     (comment,) = at.comments
     assert comment.startswith("**next.txt on small: regression**")

@@ -1,4 +1,5 @@
-"""A machine without a network is made ready by a bundle: an ordinary user's fresh clone, up to a lab that is up.
+"""A machine without a network is made ready by a bundle: an ordinary user's fresh clone, up to a lab that is up; and to
+the job that runs scenarios on a forge, with a bundle as its cache (docs/ci.md).
 
 Takes some 2 GB of /tmp, and a few minutes (make nightly).
 """
@@ -11,6 +12,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+
+from tests.forge import KINDS, scripts
+from tests.pages import files
 
 REPO = Path(__file__).resolve().parents[2]
 #: nobody, as every Debian has him.
@@ -58,3 +62,14 @@ def test_from_a_fresh_clone_to_a_lab_without_a_network(machine: Machine) -> None
     assert "building" not in up.stderr
     said = machine(["bin/causeway", "exec", "quay1", "--", "ping", "-c", "1", "lark"])
     assert said.returncode == 0 and "1 received" in said.stdout, said
+    assert machine(["bin/causeway", "down"]).returncode == 0
+
+    # the job of a forge, in the same clone: its bundle, its script, and a site of two hosts
+    shutil.copy(bundle, machine.clone / "causeway.bundle")
+    (machine.clone / "site.yaml").write_text(dict(files("writing.md"))["mine/site.yaml"])
+    for kind in KINDS:
+        for script in scripts(kind, "scenarios"):
+            done = machine([*kind.shell, script])
+            assert done.returncode == 0, (kind.file, done.stdout[-3000:], done.stderr[-3000:])
+            assert "building" not in done.stderr
+    assert len(list((machine.clone / "runs").glob("2*/junit.xml"))) == len(KINDS)

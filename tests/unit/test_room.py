@@ -20,7 +20,7 @@ def test_labs_one_after_the_other_never_get_more_than_there_is(monkeypatch: pyte
     monkeypatch.setattr(memory, "room", lambda: Room({SHM: 24_000}, sum(given)))
     with pytest.raises(BadInput, match="a lab takes 2048 MiB of memory at least"):
         while True:
-            given.append(memory.for_a_lab(19))
+            given.append(memory.for_a_lab(memory.wish_mib(19)))
     assert given == [4704, 4704, 4704, 4704, 4147]  # four fifths of what is left for the last
     assert sum(given) <= 24_000
 
@@ -33,7 +33,7 @@ def test_a_lab_gets_what_its_nodes_take_or_less_where_there_is_less(
     nodes: int, free: int, promised: int, gets: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "room", lambda: Room({SHM: free, "the machine": 200_000}, promised))
-    assert memory.for_a_lab(nodes) == gets
+    assert memory.for_a_lab(memory.wish_mib(nodes)) == gets
 
 
 @pytest.mark.parametrize(("free", "promised"), [(2_559, 0), (24_000, 30_000)])
@@ -71,7 +71,7 @@ def test_too_little_is_refused_with_the_sum_and_the_remedy(what: str, monkeypatc
     room, said, remedy = REFUSED[what]
     monkeypatch.setattr(memory, "room", lambda: room)
     with pytest.raises(BadInput) as caught:
-        memory.for_a_lab(8)
+        memory.for_a_lab(memory.wish_mib(8))
     assert str(caught.value) == f"a lab takes 2048 MiB of memory at least: {room}; {remedy}"
     assert said in str(room)
 

@@ -59,22 +59,22 @@ def _write(file: Path, text: str) -> None:
 
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_a_template_is_made_of_makes_it_another(what: str, wanted: Deployment, tmp_path: Path) -> None:
-    before = templates.key(wanted)
-    assert templates.key(wanted) == before
-    assert templates.key(CHANGES[what](tmp_path, wanted)) != before
+    before = templates.key(wanted, 4096)
+    assert templates.key(wanted, 4096) == before != templates.key(wanted, 2048)
+    assert templates.key(CHANGES[what](tmp_path, wanted), 4096) != before
 
 
 def test_images_and_where_results_go_make_it_another_and_what_python_leaves_does_not(
     wanted: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = templates.key(wanted)
+    before = templates.key(wanted, 4096)
     (tmp_path / "repo/causeway/__pycache__").mkdir()
     (tmp_path / "repo/causeway/__pycache__/lab.pyc").write_text("x")
-    assert templates.key(wanted) == before
+    assert templates.key(wanted, 4096) == before
     monkeypatch.setattr(templates.artefacts.Artefact, "key", "4567")
-    other = templates.key(wanted)
+    other = templates.key(wanted, 4096)
     monkeypatch.setenv("CAUSEWAY_RUNS", str(tmp_path / "elsewhere"))
-    assert len({before, other, templates.key(wanted)}) == 3
+    assert len({before, other, templates.key(wanted, 4096)}) == 3
 
 
 @pytest.fixture
