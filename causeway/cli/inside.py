@@ -18,6 +18,7 @@ from causeway.lab.lab import LABS, Lab
 from causeway.lab.probes.drift import drift
 from causeway.lab.status import status
 from causeway.play.rehearsal import Wanted
+from causeway.play.rehearsal import measure as measure_before
 from causeway.play.rehearsal import play as play_change
 from causeway.process import become, run_all
 from causeway.report import console as report
@@ -202,6 +203,13 @@ def rehearse(
             out.print(part)
     tell(f"report: runs/{folder.name}/rehearsal.html")
     return played.exit_code
+
+
+def before_a_change(wanted: Wanted, seed: int, say: Callable[[str], None]) -> None:
+    """Measure what is before a change in the lab that a UML lab host has, and leave it for the lab's twin."""
+    lab = Lab.find()
+    with lab.playing():
+        measure_before(lab, wanted, seed, say)
 
 
 def bench(wanted: Deployment, say: Callable[[str], None]) -> None:

@@ -1,7 +1,9 @@
 """The command that rehearses a change."""
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -16,6 +18,7 @@ from causeway.hosts.native import NativeHost
 from causeway.hosts.uml import UmlHost
 from causeway.lab.deploy import Deployment
 from causeway.play import streams
+from causeway.play.before import TWIN
 from causeway.play.rehearsal import Wanted
 from causeway.rehearse.change import Change, read_change, read_commands
 from causeway.rehearse.parts import parts, parts_back
@@ -43,6 +46,7 @@ def rehearse(
     count: Count = None,
     as_json: AsJson = False,
     started: Annotated[str | None, typer.Option(hidden=True)] = None,
+    measure: Annotated[bool, typer.Option("--measure", hidden=True)] = False,
 ) -> None:
     """Say what a change would move: who reaches whom, by what, how fast, and what would be missing.
 
@@ -74,6 +78,9 @@ def rehearse(
     when = datetime.fromisoformat(started) if started else datetime.now(UTC)
     wanted = Wanted(read, change.name, predict(read, change.name), made, way_back, one_by_one, load)
     with progress() as say:
+        if measure:
+            inside.before_a_change(wanted, seed, say)
+            raise typer.Exit
         raise typer.Exit(inside.rehearse(own, wanted, seed, when, say, as_json=as_json))
 
 
@@ -91,7 +98,20 @@ def _play_outside(own: Deployment, read: Change, change: Path, back: Path | None
         theirs_back = None if back is None else host.hand_over_change(lab, back)
         return _words(host.hand_over(lab, own), host.hand_over_change(lab, change), theirs_back, words)
 
-    return host.do_in_a_lab_of_its_own(own, read.before, seed, tell, there)
+    with TemporaryDirectory() as kept:  # from the one lab to the other
+        before = Path(kept, TWIN.name)
+
+        def with_what_was(lab: UmlHost) -> list[str]:
+            shutil.copy(before, lab.share)
+            return there(lab)
+
+        def keep(lab: UmlHost) -> None:
+            shutil.copy(lab.share / TWIN.name, before)
+
+        measured = host.do_in_a_lab_of_its_own(
+            own, read.before, seed, tell, lambda lab: [*there(lab), "--measure"], keep
+        )
+        return measured or host.do_in_a_lab_of_its_own(own, read.before, seed, tell, with_what_was)
 
 
 def _words(own: Deployment, change: Path, back: Path | None, words: list[str]) -> list[str]:

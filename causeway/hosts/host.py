@@ -215,17 +215,25 @@ def of_a_template(
 
 
 def do_in_a_lab_of_its_own(
-    wanted: Deployment, site: Site, seed: int, tell: Callable[[str], None], words: Callable[[uml.UmlHost], list[str]]
+    wanted: Deployment,
+    site: Site,
+    seed: int,
+    tell: Callable[[str], None],
+    words: Callable[[uml.UmlHost], list[str]],
+    take: Callable[[uml.UmlHost], object] = lambda _: None,
 ) -> int:
     """Have a command done in a lab that is made for it and ends with it; returns its exit code.
 
-    `words` hands over to the lab, still at rest, what the command takes, and says how it is called there.
+    `words` hands over to the lab, still at rest, what the command takes, and says how it is called there; `take` has
+    what a command leaves that ended well.
     """
     known, rc = template(wanted, site, tell)
     if rc:
         return rc
     with of_a_template(known, of_a_run(site), seed, tell, stays=False) as lab:
-        return lab.do(words(lab), begin=lambda: lab.ask(asking.GO))
+        if (rc := lab.do(words(lab), begin=lambda: lab.ask(asking.GO))) == 0:
+            take(lab)
+        return rc
 
 
 @contextmanager
