@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from causeway import folders
 from causeway.errors import BadInput
@@ -81,6 +81,12 @@ def with_checkpoints(lab: str | None) -> uml.UmlHost:
     if not isinstance(found, uml.UmlHost):
         raise BadInput(f"{found.name} runs on this machine's own kernel, which nobody clones: bring it up with paced")
     return found
+
+
+def ask_for_a_clone(lab: uml.UmlHost, what: str, name: str) -> Any:
+    """Have a lab make a checkpoint, or go back to one. BadInput, LabBroken: all is as it was."""
+    with alone(memory.FOLDER):  # the clone takes what a lab that comes up beside it must not count on
+        return lab.ask(what, name)
 
 
 def ensure_images(say: Callable[[str], None]) -> None:

@@ -155,7 +155,7 @@ class _Rehearsal:
             self._sound(reached)
             mounted = mounts.read(self.lab, self.was, self.nodes)
             rates = {pattern.name: self._stream(self.lab, pattern) for pattern in self._patterns()}
-            said.append(_summary(reached))
+            said.append(summary(reached))
         return reached, mounted, rates
 
     def play(self, measured: Before) -> None:
@@ -173,7 +173,7 @@ class _Rehearsal:
             after = self._reach(self.after_lab, self.due)
             mounted_after = mounts.read(self.after_lab, self.due, self.nodes)
             rates_after = {p.name: self._stream(self.after_lab, p) for p in patterns}
-            said.append(_summary(after))
+            said.append(summary(after))
         self.answers += judge.between(before, steps, after)
         self.answers += judge.meanwhile(watched, after, "during the change", calm=self._calm(mounted))
         self.answers += judge.reach(self.wanted.change.after, before, after, self.due)
@@ -252,9 +252,9 @@ class _Rehearsal:
                     made.append(_Made(part, native.read(self.lab, part.nodes), olds))
                     said += self._do(part.acts, "commands")
                     if number < len(self.wanted.parts):
-                        _settle(watch, _SOON_QUIET_S, _SOON_S)
+                        settle_soon(watch)
                         steps.append(self._look(part))
-                        said.append(_summary(steps[-1].seen))
+                        said.append(summary(steps[-1].seen))
                     if self.wanted.one_by_one:
                         now = native.read(self.lab, part.nodes)
                         said += [
@@ -332,7 +332,7 @@ class _Rehearsal:
                 said.append(_settle(watch))
                 self._agree(self.lab)
                 then = self._reach(self.lab, self.was)
-                said.append(_summary(then))
+                said.append(summary(then))
         assert watch.result is not None
         self.answers += judge.meanwhile(watch.result, then, "on the way back", calm=False)
         left = [*judge.reach(self.wanted.change.before, before, then, self.was)]
@@ -410,7 +410,13 @@ def _settle(watch: Watch, quiet_s: float = _QUIET_S, most_s: float = _SETTLE_S) 
     return f"lost for good: {watch.quiet()}" if watch.quiet() else ""
 
 
-def _summary(found: Mapping[Pair, Seen]) -> str:
+def settle_soon(watch: Watch) -> None:
+    """Wait between two parts until nothing is lost."""
+    _settle(watch, _SOON_QUIET_S, _SOON_S)
+
+
+def summary(found: Mapping[Pair, Seen]) -> str:
+    """How many pairs can talk, in a line."""
     states = [is_.state for is_ in found.values()]
     said = f"{states.count('yes')} of {len(states)} pairs can talk"
     return said + (f", of {states.count('stalls')} large packets are lost" if "stalls" in states else "")
