@@ -11,12 +11,13 @@ import pytest
 from causeway.cli import rehearsals
 from causeway.errors import EXIT_LAB_BROKEN, BadInput
 from causeway.folders import REPO
-from causeway.hosts import memory
+from causeway.hosts import host, memory
 from causeway.hosts.memory import Room
+from causeway.lab.changes import files
 from causeway.lab.deploy import Deployment
 from causeway.lab.probes.pairs import Pair, Seen
 from causeway.model.thing import Port
-from causeway.play import acts, stay
+from causeway.play import acts, native, stay
 from causeway.play.before import TWIN, Before, of_a_twin
 from causeway.play.mounts import Mounts
 from causeway.play.native import Native
@@ -57,11 +58,11 @@ class Lab:
 @pytest.fixture(autouse=True)
 def outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which all is there to bring a lab up."""
-    monkeypatch.setattr(rehearsals.host, "choose", lambda _: ("uml", "asked"))
-    monkeypatch.setattr(rehearsals.host, "ensure_images", lambda _: None)
-    monkeypatch.setattr(rehearsals.host, "warn_of_the_jail", lambda _: None)
-    monkeypatch.setattr(rehearsals.host, "hand_over", lambda _, own: own)
-    monkeypatch.setattr(rehearsals.host, "hand_over_change", lambda _, change: change)
+    monkeypatch.setattr(host, "choose", lambda _: ("uml", "asked"))
+    monkeypatch.setattr(host, "ensure_images", lambda _: None)
+    monkeypatch.setattr(host, "warn_of_the_jail", lambda _: None)
+    monkeypatch.setattr(host, "hand_over", lambda _, own: own)
+    monkeypatch.setattr(host, "hand_over_change", lambda _, change: change)
     monkeypatch.setattr(rehearsals, "refuse_a_second", lambda _: None)
 
 
@@ -95,7 +96,7 @@ def test_a_change_is_made_in_the_twin_of_a_lab_that_measured(
         take(lab)
         return 0
 
-    monkeypatch.setattr(rehearsals.host, "do_in_a_lab_of_its_own", do)
+    monkeypatch.setattr(host, "do_in_a_lab_of_its_own", do)
     ended = rehearsals._play_outside(OWN, READ, CHANGE, None, ["--seed", "7"], 7)
     assert ended == (rc or 1)
     assert [(seed, "--measure" in words, has) for seed, words, has in labs] == [(7, True, False), (7, False, True)][
@@ -113,9 +114,9 @@ def _of(lab: Lab) -> Iterator[Lab]:
 
 
 def _stay(monkeypatch: pytest.MonkeyPatch, lab: Lab, room: Room) -> int:
-    monkeypatch.setattr(rehearsals.host, "template", lambda *_: (lab, 0))
-    monkeypatch.setattr(rehearsals.host, "of_a_template", lambda *_, **__: _of(lab))
-    monkeypatch.setattr(rehearsals.host, "ask_for_a_clone", lambda lab, *words: lab.ask(*words))
+    monkeypatch.setattr(host, "template", lambda *_: (lab, 0))
+    monkeypatch.setattr(host, "of_a_template", lambda *_, **__: _of(lab))
+    monkeypatch.setattr(host, "ask_for_a_clone", lambda lab, *words: lab.ask(*words))
     monkeypatch.setattr(memory, "taken_mib", lambda _: 900)
     monkeypatch.setattr(memory, "room", lambda: room)
     return rehearsals._stay_outside(OWN, READ, CHANGE, 2)
@@ -145,7 +146,7 @@ def test_memory_for_all_checkpoints_is_asked_for_before_anything_is_made(
 
 
 def test_a_lab_without_checkpoints_has_no_steps_to_go_back_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsals.host, "choose", lambda _: ("native", "asked"))
+    monkeypatch.setattr(host, "choose", lambda _: ("native", "asked"))
     with pytest.raises(BadInput, match="a checkpoint of each step"):
         rehearsals._stay_outside(OWN, READ, CHANGE, 2)
 
@@ -169,8 +170,8 @@ def test_a_step_says_what_failed_who_can_talk_and_what_is_set_otherwise(monkeypa
     monkeypatch.setattr(stay, "seen", seen)
     monkeypatch.setattr(stay, "Watch", Watch)
     monkeypatch.setattr(stay, "settle_soon", lambda _: None)
-    monkeypatch.setattr(stay.native, "read", lambda _, nodes, left=iter(set_so): dict.fromkeys(nodes, next(left)))
-    monkeypatch.setattr(stay.acts, "do", lambda *_: iter([(Command("quay1", "true"), "no")]))
+    monkeypatch.setattr(native, "read", lambda _, nodes, left=iter(set_so): dict.fromkeys(nodes, next(left)))
+    monkeypatch.setattr(acts, "do", lambda *_: iter([(Command("quay1", "true"), "no")]))
     lab: Any = SimpleNamespace()
     said = list(stay.make(lab, READ, PARTS, 1))
     (pairs,) = set(looked)
@@ -195,14 +196,20 @@ def test_what_fails_is_given_and_all_the_rest_is_done_in_its_order(monkeypatch: 
 
     lab: Any = SimpleNamespace(on=on)
     steps = SimpleNamespace(take=lambda _: done.append("file"))
-    monkeypatch.setattr(acts.files, "write", lambda *_: steps)
-    monkeypatch.setattr(acts.files, "put_back", lambda _, node, path: f"{node}:{path}")
+    monkeypatch.setattr(files, "write", lambda *_: steps)
+    monkeypatch.setattr(files, "put_back", lambda _, node, path: f"{node}:{path}")
     monkeypatch.setattr(acts, "carry", lambda _, *words: done.append(" ".join(words)))
-    asked = [Command("a", "false"), Put("a", "/x", "text"), Carried("a", "/x", "b", "/y"), Command("b", "ls x")]
+    asked: list[acts.Act] = [
+        Command("a", "false"),
+        Put("a", "/x", "text"),
+        Carried("a", "/x", "b", "/y"),
+        Command("b", "ls x"),
+    ]
     asked.append(Command("b", "true"))
     assert [(str(command), why) for command, why in acts.do(lab, asked)] == [
         ("a# false", "it ended with 1"),
         ("b# ls x", "no x"),
     ]
     assert done == ["a# false", "file", "a /x b /y", "b# ls x", "b# true"]
-    assert acts.old_files(lab, asked) == ["a:/x", "b:/y"]
+    old: list[Any] = acts.old_files(lab, asked)
+    assert old == ["a:/x", "b:/y"]
