@@ -17,12 +17,12 @@ from causeway.lab.changes import files
 from causeway.lab.deploy import Deployment
 from causeway.lab.probes.pairs import Pair, Seen
 from causeway.model.thing import Port
-from causeway.play import acts, native, stay
+from causeway.play import acts, native, rehearsal, stay
 from causeway.play.before import TWIN, Before, of_a_twin
 from causeway.play.mounts import Mounts
 from causeway.play.native import Native
 from causeway.play.streams import Played
-from causeway.process import Result
+from causeway.process import Result, transcript
 from causeway.rehearse.change import Carried, read_change
 from causeway.rehearse.parts import Command, Put, parts
 from causeway.report.rehearsal import Done
@@ -77,6 +77,24 @@ def test_what_a_lab_measures_is_read_in_its_twin_as_it_was(tmp_path: Path) -> No
     before = Before({PAIR: Seen("yes", 1500, ("pier",), None)}, mounted, {"2 streams": played}, done, 3.0, 60.0, "ip\n")
     before.leave(tmp_path / "before")
     assert of_a_twin(tmp_path / "before") == before
+
+
+def test_what_was_typed_before_is_kept_with_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measured() -> Any:
+        transcript.note("ip link")
+        return {PAIR: Seen("no")}, Mounts(), {}
+
+    done = Done("before", 1.5, [], "0 of 1 pairs can talk")
+    own: Any = SimpleNamespace(measure=measured, done=[done])
+    monkeypatch.setattr(rehearsal, "_Rehearsal", lambda *_: own)
+    monkeypatch.setattr(Before, "leave", lambda self: left.append(self))
+    left: list[Before] = []
+    nothing: Any = None
+    rehearsal.measure(nothing, nothing, 1, nothing)
+    (found,) = left
+    assert (found.reached, found.done, found.transcript) == ({PAIR: Seen("no")}, done, "ip link\n")
+    transcript.note("nobody has this")
+    assert rehearsal._measured(own, tmp_path).transcript == "ip link\n"
 
 
 @pytest.mark.parametrize("rc", [0, EXIT_LAB_BROKEN])
