@@ -1,7 +1,8 @@
 """The worked changes: what each rehearsal must end with, and with which words it is played.
 
     python -m tests.sites.worked small/jumbo.txt     one
-    python -m tests.sites.worked nightly             all that can be played
+    python -m tests.sites.worked steps               one that is made with --stay: each step is gone back to
+    python -m tests.sites.worked nightly             all that can be played, and steps
 
 Each is kept in runs/sites/worked-CHANGE.json. Exit codes: 0 all are as they must be, 1 they are not.
 """
@@ -9,12 +10,13 @@ Each is kept in runs/sites/worked-CHANGE.json. Exit codes: 0 all are as they mus
 import argparse
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.sites.played import KEPT, REPO
+from tests.sites.played import KEPT, REPO, TIMEOUT_S
 from tests.sites.rehearsed import command, tell, wrong
 
 
@@ -64,12 +66,40 @@ def play(name: str, folder: Path, env: Mapping[str, str]) -> list[str]:
     return wrong(json.loads(done.stdout))
 
 
+#: A change of small whose only line takes a route, by which it is seen at which step the lab is.
+STEPPED = ("small/no-way-back.txt", "lark", "10.30.0.0/24")
+
+
+def steps(env: Mapping[str, str]) -> list[str]:
+    """Make a change with --stay, go back to each of its steps, and say what is not as it was then."""
+
+    def causeway(*words: str) -> "subprocess.CompletedProcess[str]":
+        argv = [str(REPO / "bin" / "causeway"), *words]
+        return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=dict(env))
+
+    name, node, route = STEPPED
+    site = name.partition("/")[0]
+    try:
+        made = causeway("rehearse", site, "--change", str(file_of(name)), "--stay")
+        if made.returncode:
+            return [f"--stay ended with {made.returncode}: {made.stderr[-2000:]}"]
+        found = []
+        for step, there in (("step-0", True), ("step-1", False), ("step-0", True)):
+            back = causeway("back", step, "--lab", site)
+            routes = causeway("exec", "--lab", site, node, "--", "ip", "route")
+            if back.returncode or routes.returncode or (route in routes.stdout) != there:
+                found.append(f"{step}: {back.stderr}{routes.stderr}{node} has {routes.stdout}")
+        return found
+    finally:
+        causeway("down", site)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("change", help="SITE/FILE of topologies/*/changes, or nightly")
+    parser.add_argument("change", help="SITE/FILE of topologies/*/changes, steps, or nightly")
     given = parser.parse_args()
-    wanted = list(WORKED) if given.change == "nightly" else [given.change]
-    each = ((name, play(name, KEPT, os.environ)) for name in wanted)
+    wanted = [*WORKED, "steps"] if given.change == "nightly" else [given.change]
+    each = ((name, steps(os.environ) if name == "steps" else play(name, KEPT, os.environ)) for name in wanted)
     again = "bin/causeway python -m tests.sites.worked"
     sys.exit(tell((f"{name}: {len(lines)} wrong", lines, f"{again} {name}") for name, lines in each))
 

@@ -1,5 +1,6 @@
 """How a rehearsal goes about its labs: twins from one instant, and steps that can be gone back to."""
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,7 @@ from causeway.process import Result, transcript
 from causeway.rehearse.change import Carried, read_change
 from causeway.rehearse.parts import Command, Put, parts
 from causeway.report.rehearsal import Done
+from tests.sites import worked
 
 SMALL = REPO / "topologies" / "small"
 CHANGE = SMALL / "changes" / "jumbo-wrong.txt"
@@ -231,3 +233,32 @@ def test_what_fails_is_given_and_all_the_rest_is_done_in_its_order(monkeypatch: 
     assert done == ["a# false", "file", "a /x b /y", "b# ls x", "b# true"]
     old: list[Any] = acts.old_files(lab, asked)
     assert old == ["a:/x", "b:/y"]
+
+
+# what plays them by night
+
+
+@pytest.mark.parametrize(
+    ("now", "found"),
+    [
+        ({"step-0": "10.30.0.0/24 via a\n", "step-1": "default via a\n"}, []),
+        ({"step-0": "10.30.0.0/24 via a\n", "step-1": "10.30.0.0/24 via a\n"}, ["step-1"]),
+        ({"step-0": "default via a\n", "step-1": "default via a\n"}, ["step-0", "step-0"]),
+        ({}, ["--stay ended with 3"]),
+    ],
+)
+def test_a_step_that_is_not_as_it_was_is_found(
+    monkeypatch: pytest.MonkeyPatch, now: dict[str, str], found: list[str]
+) -> None:
+    asked: list[list[str]] = []
+
+    def run(argv: list[str], **_: Any) -> SimpleNamespace:
+        asked.append(argv[1:])
+        step = next((words[1] for words in reversed(asked) if words[0] == "back"), "")
+        rc = 0 if now or argv[1] != "rehearse" else EXIT_LAB_BROKEN
+        return SimpleNamespace(returncode=rc, stdout=now.get(step, "") if argv[1] == "exec" else "", stderr="")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    told = worked.steps({})
+    assert [line.partition(":")[0] for line in told] == found
+    assert asked[-1] == ["down", "small"]
