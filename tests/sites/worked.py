@@ -22,13 +22,22 @@ from tests.sites.rehearsed import command, tell, wrong
 
 @dataclass(frozen=True)
 class Worked:
-    """The exit codes of its prediction and of its play, 2 where nobody can play it; words of the command line."""
+    """The exit codes of its prediction and of its play, 2 where nobody can play it; words of the command line.
+
+    `back` are the commands of a way back that nobody but its administrator knows.
+    """
 
     predicted: int
     played: int
     words: tuple[str, ...] = ()
+    back: str = ""
 
 
+#: The key that is committed stays; the owner of the filesystems is told.
+TOLD = """\
+SN:/var/mc/ssl/id_rsa.pub > nsd01:/tmp/JUBL.pub
+nsd01# mcauth update JUBL.site.example -k /tmp/JUBL.pub
+"""
 WORKED = {
     "small/layer2.txt": Worked(1, 1),
     "small/jumbo.txt": Worked(0, 0),
@@ -42,7 +51,7 @@ WORKED = {
     "jubl/fifth-server.yaml": Worked(0, 2),
     "jubl/layer3+4.txt": Worked(1, 1),
     "jubl/keys.txt": Worked(0, 0),
-    "jubl/keys-forgotten.txt": Worked(1, 1),
+    "jubl/keys-forgotten.txt": Worked(1, 1, back=TOLD),
     "jubl/router.txt": Worked(1, 1),
 }
 
@@ -56,7 +65,13 @@ def file_of(name: str) -> Path:
 def play(name: str, folder: Path, env: Mapping[str, str]) -> list[str]:
     """Play one, keep what came of it, and say what is wrong."""
     due, site = WORKED[name], name.partition("/")[0]
-    done = command(site, file_of(name), env, *due.words)
+    words = list(due.words)
+    if due.back:
+        folder.mkdir(parents=True, exist_ok=True)
+        back = folder / f"back-{file_of(name).name}"
+        back.write_text(due.back)
+        words += ["--back", str(back)]
+    done = command(site, file_of(name), env, *words)
     if done.returncode != due.played:
         return [f"it ended with {done.returncode}, and {due.played} is due: {done.stderr[-2000:]}{done.stdout[-2000:]}"]
     if due.played == 2:

@@ -262,3 +262,15 @@ def test_a_step_that_is_not_as_it_was_is_found(
     told = worked.steps({})
     assert [line.partition(":")[0] for line in told] == found
     assert asked[-1] == ["down", "small"]
+
+
+def test_a_way_back_that_only_its_administrator_knows_is_handed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def command(site: str, change: Path, _env: Any, *words: str) -> SimpleNamespace:
+        assert (site, change.name, words[0]) == ("jubl", "keys-forgotten.txt", "--back")
+        assert "nsd01# mcauth update" in Path(words[1]).read_text()
+        return SimpleNamespace(returncode=1, stdout='{"answers": []}')
+
+    monkeypatch.setattr(worked, "command", command)
+    assert worked.play("jubl/keys-forgotten.txt", tmp_path, {}) == []
