@@ -27,7 +27,7 @@ CONTROL_PORT = 5000
 #: How often nuttcp tells what it has transferred, and how long TCP gets to find its share, in seconds.
 INTERVAL_S = 0.25
 SETTLE_S = 1.0
-_LINE = re.compile(r"^.*?(?P<megabytes>[\d.]+) MB / +(?P<seconds>[\d.]+) sec = +(?P<mbit>[\d.]+) Mbps.*$", re.MULTILINE)
+_LINE = re.compile(r"^.*?(?P<megabytes>[\d.]+) MB / +(?P<seconds>[\d.]+) sec = .*$", re.MULTILINE)
 _RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 
 
@@ -228,14 +228,8 @@ def parse(output: str) -> Printed:
     retransmits = re.search(r"(\d+) retrans", whole[0])
     if retransmits is None:
         raise LabBroken(f"nuttcp did not say what TCP sent again: {whole[0]!r}")
-    parts = [(float(interval["megabytes"]), _seconds(interval)) for interval in intervals]
+    parts = [(float(interval["megabytes"]), float(interval["seconds"])) for interval in intervals]
     return Printed(parts, whole[0].strip(), float(whole["megabytes"]), int(retransmits[1]))
-
-
-def _seconds(interval: re.Match[str]) -> float:
-    """How long an interval was: its rate has more digits than its seconds, of whose two the last may be a fiftieth."""
-    megabytes, mbit = float(interval["megabytes"]), float(interval["mbit"])
-    return megabytes * 2**20 * 8 / 1e6 / mbit if mbit else float(interval["seconds"])
 
 
 def rate_between(intervals: Sequence[tuple[float, float]], at_s: float, begin_s: float, end_s: float) -> float:
