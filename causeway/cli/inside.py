@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +17,13 @@ from causeway.lab.faults import catalogue, ledger
 from causeway.lab.lab import LABS, Lab
 from causeway.lab.probes.drift import drift
 from causeway.lab.status import status
+from causeway.play import stay
 from causeway.play.rehearsal import Wanted
+from causeway.play.rehearsal import measure as measure_before
 from causeway.play.rehearsal import play as play_change
 from causeway.process import become, run_all
+from causeway.rehearse.change import Change
+from causeway.rehearse.parts import Part
 from causeway.report import console as report
 from causeway.report.rehearsal import as_data
 from causeway.report.result import to_json
@@ -202,6 +206,25 @@ def rehearse(
             out.print(part)
     tell(f"report: runs/{folder.name}/rehearsal.html")
     return played.exit_code
+
+
+def before_a_change(wanted: Wanted, seed: int, say: Callable[[str], None]) -> None:
+    """Measure what is before a change in the lab that a UML lab host has, and leave it for the lab's twin."""
+    lab = Lab.find()
+    with lab.playing():
+        measure_before(lab, wanted, seed, say)
+
+
+def make_a_step(read: Change, parts: Sequence[Part], number: int) -> None:
+    """Make a part of a change in the lab that is up (0: none), and print what came of it."""
+    lab = Lab.find()
+    with lab.playing():
+        if number:
+            show(f"step-{number}: {parts[number - 1].title}")
+            for act in parts[number - 1].acts:
+                show(str(act), indent=2)
+        for line in stay.make(lab, read, parts, number):
+            show(line, indent=2 if number else 0)
 
 
 def bench(wanted: Deployment, say: Callable[[str], None]) -> None:

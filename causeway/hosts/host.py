@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from causeway import folders
 from causeway.errors import BadInput
@@ -81,6 +81,12 @@ def with_checkpoints(lab: str | None) -> uml.UmlHost:
     if not isinstance(found, uml.UmlHost):
         raise BadInput(f"{found.name} runs on this machine's own kernel, which nobody clones: bring it up with paced")
     return found
+
+
+def ask_for_a_clone(lab: uml.UmlHost, what: str, name: str) -> Any:
+    """Have a lab make a checkpoint, or go back to one. BadInput, LabBroken: all is as it was."""
+    with alone(memory.FOLDER):  # the clone takes what a lab that comes up beside it must not count on
+        return lab.ask(what, name)
 
 
 def ensure_images(say: Callable[[str], None]) -> None:
@@ -221,17 +227,25 @@ def of_a_template(
 
 
 def do_in_a_lab_of_its_own(
-    wanted: Deployment, site: Site, seed: int, tell: Callable[[str], None], words: Callable[[uml.UmlHost], list[str]]
+    wanted: Deployment,
+    site: Site,
+    seed: int,
+    tell: Callable[[str], None],
+    words: Callable[[uml.UmlHost], list[str]],
+    take: Callable[[uml.UmlHost], object] = lambda _: None,
 ) -> int:
     """Have a command done in a lab that is made for it and ends with it; returns its exit code.
 
-    `words` hands over to the lab, still at rest, what the command takes, and says how it is called there.
+    `words` hands over to the lab, still at rest, what the command takes, and says how it is called there; `take` has
+    what a command leaves that ended well.
     """
     known, rc = template(wanted, site, tell)
     if rc:
         return rc
     with of_a_template(known, of_a_run(site), seed, tell, stays=False) as lab:
-        return lab.do(words(lab), begin=lambda: lab.ask(asking.GO))
+        if (rc := lab.do(words(lab), begin=lambda: lab.ask(asking.GO))) == 0:
+            take(lab)
+        return rc
 
 
 @contextmanager

@@ -133,6 +133,17 @@ def for_a_clone(taken_mib: int) -> None:
         raise BadInput(f"a clone of this lab takes {taken_mib} MiB of memory, {found.left_mib} are left: {found.terms}")
 
 
+def for_a_lab_and_checkpoints(mib: int, taken_mib: int, count: int) -> None:
+    """BadInput, with the sum, where there is too little for a lab that may take so much and for clones of it at rest.
+
+    Each of these takes what the lab has by then: what its template has, at least.
+    """
+    found = room()
+    if found.left_mib < mib + count * taken_mib:
+        what = f"a lab may take {mib} MiB of memory, and {count} checkpoints of it {taken_mib} MiB each"
+        raise BadInput(f"{what}; {found.left_mib} are left: {found.terms}; {found.remedy}")
+
+
 def counts(pid: Path, proc: Path = Path("/proc")) -> bool:
     """Whether the lab kernel that a file has the number of is one that memory is promised to: it runs, not at rest."""
     try:

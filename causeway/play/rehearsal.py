@@ -1,25 +1,28 @@
-"""Play a change in a lab that is up as the site is today: measure, change, measure, go back, measure."""
+"""Play a change in a lab that is up as the site is today: measure, change, measure, go back, measure.
+
+Where labs are cloned, what is measured before is measured in a twin (`measure`), and the change made in another.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 from causeway.errors import LabBroken
 from causeway.lab import clock
-from causeway.lab.changes import files as file_steps
 from causeway.lab.changes.change import Step as LabStep
 from causeway.lab.filesystems import mounted
-from causeway.lab.filesystems.administrators import carry
 from causeway.lab.lab import MADE_OF, RUNS, Lab
 from causeway.lab.probes.channels import read_channel
 from causeway.lab.probes.pairs import Pair, Seen, seen
 from causeway.lab.probes.switching import deal_buckets
 from causeway.lab.probes.watch import Watch, Watched
-from causeway.play import judge, mounts, native, streams
+from causeway.play import acts, judge, mounts, native, streams
+from causeway.play.before import Before, of_a_twin
 from causeway.play.judge import Step
 from causeway.play.load import Load
 from causeway.play.mounts import Mounts
@@ -28,14 +31,15 @@ from causeway.play.streams import Played
 from causeway.process import transcript
 from causeway.rehearse.alike import alike
 from causeway.rehearse.answer import Prediction
-from causeway.rehearse.change import Carried, Change
-from causeway.rehearse.parts import Command, Part, Put
+from causeway.rehearse.change import Change
+from causeway.rehearse.parts import Command, Part
 from causeway.rehearse.rates import Pattern, moved
 from causeway.rehearse.reach import Reach
 from causeway.render.drawing import svg
 from causeway.report import files, rehearsal
 from causeway.report.rehearsal import Answer, Done, Rehearsal, Turn
 
+_TRANSCRIPT = "transcript.txt"
 #: Of more nodes two stand for all that are alike.
 _MOST_NODES = 40
 #: Patterns of streams that are played, those that move first: each takes seconds, before and after.
@@ -46,8 +50,6 @@ _SETTLE_S, _QUIET_S = 60.0, 2.0
 _SOON_S, _SOON_QUIET_S = 10.0, 1.5
 #: And members that come back after the first one has (LACP).
 _AGREE_S = 30.0
-#: A command of an administrator's that does not end.
-_PATIENCE_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -72,17 +74,19 @@ class _Made:
 
     part: Part
     before: Mapping[str, Native]
-    old_files: list[LabStep] = field(default_factory=list)
+    old_files: list[LabStep]
 
 
 def play(lab: Lab, wanted: Wanted, seed: int, started: datetime, say: Callable[[str], None]) -> tuple[Rehearsal, Path]:
     """Rehearse, and write the report. LabBroken where the lab does not even do what the site promises today."""
     folder = files.new_folder(RUNS, f"{started:%Y%m%d-%H%M%S}-{clock.name()}-{seed}")
-    transcript.to(folder / "transcript.txt")
+    played = _Rehearsal(lab, wanted, seed, say)
+    before = (of_a_twin() if clock.is_uml() else None) or _measured(played, folder)
+    (folder / _TRANSCRIPT).write_text(before.transcript)
+    transcript.to(folder / _TRANSCRIPT)
     watch = clock.Watch()
     try:
-        played = _Rehearsal(lab, wanted, seed, say)
-        played.play()
+        played.play(before)
     finally:
         transcript.to(None)
     result = Rehearsal(
@@ -92,8 +96,8 @@ def play(lab: Lab, wanted: Wanted, seed: int, started: datetime, say: Callable[[
         clock=clock.name(),
         seed=seed,
         started=started.isoformat(timespec="seconds"),
-        wall_s=watch.wall_s,
-        virtual_s=watch.virtual_s,
+        wall_s=before.wall_s + watch.wall_s,
+        virtual_s=before.virtual_s + watch.virtual_s,
         answers=played.answers,
         parts=played.done,
         not_predicted=list(wanted.change.unpredicted),
@@ -102,6 +106,26 @@ def play(lab: Lab, wanted: Wanted, seed: int, started: datetime, say: Callable[[
     )
     rehearsal.write(result, folder, svg.inline(wanted.change.after))
     return result, folder
+
+
+def measure(lab: Lab, wanted: Wanted, seed: int, say: Callable[[str], None]) -> None:
+    """Measure what is before, and leave it for the lab's twin, in which the change is made. LabBroken as `play`."""
+    with TemporaryDirectory() as folder:
+        _measured(_Rehearsal(lab, wanted, seed, say), Path(folder)).leave()
+
+
+def _measured(played: "_Rehearsal", folder: Path) -> Before:
+    """What is before, with its transcript, which a folder has meanwhile."""
+    file = folder / _TRANSCRIPT
+    file.touch()
+    transcript.to(file)
+    watch = clock.Watch()
+    try:
+        reached, mounted, rates = played.measure()
+    finally:
+        transcript.to(None)
+    (done,) = played.done
+    return Before(reached, mounted, rates, done, watch.wall_s, watch.virtual_s, file.read_text())
 
 
 class _Rehearsal:
@@ -124,25 +148,32 @@ class _Rehearsal:
         self._streamed_at: dict[str, float] = {}
         self._moves_keys = any(step.keys.own for step in wanted.change.steps)
 
-    def play(self) -> None:
+    def measure(self) -> tuple[dict[Pair, Seen], Mounts, dict[str, Played]]:
+        """Before anything is changed: who reaches whom, what is mounted, what streams get."""
+        with self._part("before: who reaches whom, what streams get") as said:
+            reached = self._reach(self.lab, self.was)
+            self._sound(reached)
+            mounted = mounts.read(self.lab, self.was, self.nodes)
+            rates = {pattern.name: self._stream(self.lab, pattern) for pattern in self._patterns()}
+            said.append(summary(reached))
+        return reached, mounted, rates
+
+    def play(self, measured: Before) -> None:
+        """Make the change, and take it back."""
+        self.done = [measured.done]
+        before, mounted, rates_before = measured.reached, measured.mounted, measured.rates
         touched = {node for part in self.wanted.parts for node in part.nodes}
         asked = [name for name in lab_nodes(self.lab) if name in touched or name in self.nodes]
-        with self._part("before: who reaches whom, what streams get, how nodes are set") as said:
-            before = self._reach(self.lab, self.was)
-            self._sound(before)
-            mounted = mounts.read(self.lab, self.was, self.nodes)
-            self.answers += judge.unlike(before, self.was, "before")
-            self.answers += judge.unlike_mounts(self.lab.site, mounted, {}, "before")
-            set_before = native.read(self.lab, asked)
-            patterns = self._patterns()
-            rates_before = {p.name: self._stream(self.lab, p) for p in patterns}
-            said.append(_summary(before))
+        self.answers += judge.unlike(before, self.was, "before")
+        self.answers += judge.unlike_mounts(self.lab.site, mounted, {}, "before")
+        set_before = native.read(self.lab, asked)
+        patterns = self._patterns()
         steps, made, watched = self._change(before)
         with self._part("afterwards") as said:
             after = self._reach(self.after_lab, self.due)
             mounted_after = mounts.read(self.after_lab, self.due, self.nodes)
             rates_after = {p.name: self._stream(self.after_lab, p) for p in patterns}
-            said.append(_summary(after))
+            said.append(summary(after))
         self.answers += judge.between(before, steps, after)
         self.answers += judge.meanwhile(watched, after, "during the change", calm=self._calm(mounted))
         self.answers += judge.reach(self.wanted.change.after, before, after, self.due)
@@ -217,12 +248,13 @@ class _Rehearsal:
         with watch.watching(), self._loaded():
             for number, part in enumerate(self.wanted.parts, 1):
                 with self._part(part.title, [str(act) for act in part.acts]) as said:
-                    made.append(_Made(part, native.read(self.lab, part.nodes)))
-                    self._make(made[-1], said)
+                    olds = acts.old_files(self.lab, part.acts)
+                    made.append(_Made(part, native.read(self.lab, part.nodes), olds))
+                    said += self._do(part.acts, "commands")
                     if number < len(self.wanted.parts):
-                        _settle(watch, _SOON_QUIET_S, _SOON_S)
+                        settle_soon(watch)
                         steps.append(self._look(part))
-                        said.append(_summary(steps[-1].seen))
+                        said.append(summary(steps[-1].seen))
                     if self.wanted.one_by_one:
                         now = native.read(self.lab, part.nodes)
                         said += [
@@ -268,29 +300,14 @@ class _Rehearsal:
         told = mounts.read(lab, reach, mounts.firsts(lab, self.nodes)) if self._moves_keys else Mounts()
         return Step(part.title, found, predicted, told, part.refused)
 
-    def _make(self, made: _Made, said: list[str]) -> None:
-        for act in made.part.acts:
-            if isinstance(act, Put):
-                made.old_files.append(file_steps.put_back(self.lab, act.node, act.path))
-                file_steps.write(act.node, act.path, act.text).take(self.lab)
-            elif isinstance(act, Carried):
-                made.old_files.append(file_steps.put_back(self.lab, act.node, act.to))
-                carry(self.lab, act.source, act.path, act.node, act.to)
-            else:
-                said += self._type(act, "during the change")
-
-    def _type(self, command: Command, when: str) -> Iterator[str]:
-        """Type a command; one that fails is told, and an administrator goes on with the next one."""
-        result = self.lab.on(command.node, "sh", "-c", command.line, timeout_s=_PATIENCE_S)
-        if result.rc == 0:
-            return
-        why = " ".join((result.stderr or result.stdout).split()) or f"it ended with {result.rc}"
-        due = next((text.partition(" fails: ")[2] for text in self.wanted.change.fails if f" {command} " in text), "")
-        question = "commands" if when == "during the change" else "back"
-        self.answers.append(
-            Answer(question, "worse", str(command), "", due and f"fails: {due}", why, {command.node: []})
-        )
-        yield f"{command.node}: {why}"
+    def _do(self, the_acts: Sequence[acts.Act], question: str) -> Iterator[str]:
+        """Do what a part asks for; a command that fails is told, and an administrator goes on with the next one."""
+        for command, why in acts.do(self.lab, the_acts):
+            fails = self.wanted.change.fails
+            due = next((text.partition(" fails: ")[2] for text in fails if f" {command} " in text), "")
+            predicted = due and f"fails: {due}"
+            self.answers.append(Answer(question, "worse", str(command), "", predicted, why, {command.node: []}))
+            yield f"{command.node}: {why}"
 
     # and back
 
@@ -307,11 +324,7 @@ class _Rehearsal:
             if self.wanted.back is not None:
                 for part in self.wanted.back:
                     with self._part(f"back, {part.title}", [str(act) for act in part.acts]) as said:
-                        for act in part.acts:
-                            if isinstance(act, Carried):
-                                carry(self.lab, act.source, act.path, act.node, act.to)
-                            elif isinstance(act, Command):
-                                said += self._type(act, "on the way back")
+                        said += self._do(part.acts, "back")
             else:
                 for one in reversed(made):
                     self._undo(one)
@@ -319,7 +332,7 @@ class _Rehearsal:
                 said.append(_settle(watch))
                 self._agree(self.lab)
                 then = self._reach(self.lab, self.was)
-                said.append(_summary(then))
+                said.append(summary(then))
         assert watch.result is not None
         self.answers += judge.meanwhile(watch.result, then, "on the way back", calm=False)
         left = [*judge.reach(self.wanted.change.before, before, then, self.was)]
@@ -338,18 +351,15 @@ class _Rehearsal:
                 now = native.read(self.lab, [node])[node]
                 lines = native.commands_back(self.lab.site, node, made.before[node], now)
                 with self._part(f"back, {made.part.title}", [f"{node}# {line}" for line in lines]) as said:
-                    for line in lines:
-                        said += self._type(Command(node, line), "on the way back")
+                    said += self._do([Command(node, line) for line in lines], "back")
             return
         first, then = undoing(made.part)
         typed = [*map(str, first), *(f"{s.node}: the old {s.argv[-1]}" for s in made.old_files), *map(str, then)]
         with self._part(f"back, {made.part.title}", typed) as said:
-            for command in first:
-                said += self._type(command, "on the way back")
+            said += self._do(first, "back")
             for step in made.old_files:
                 step.take(self.lab)
-            for command in then:
-                said += self._type(command, "on the way back")
+            said += self._do(then, "back")
 
     @contextmanager
     def _part(self, title: str, typed: Sequence[str] = ()) -> Iterator[list[str]]:
@@ -400,7 +410,13 @@ def _settle(watch: Watch, quiet_s: float = _QUIET_S, most_s: float = _SETTLE_S) 
     return f"lost for good: {watch.quiet()}" if watch.quiet() else ""
 
 
-def _summary(found: Mapping[Pair, Seen]) -> str:
+def settle_soon(watch: Watch) -> None:
+    """Wait between two parts until nothing is lost."""
+    _settle(watch, _SOON_QUIET_S, _SOON_S)
+
+
+def summary(found: Mapping[Pair, Seen]) -> str:
+    """How many pairs can talk, in a line."""
     states = [is_.state for is_ in found.values()]
     said = f"{states.count('yes')} of {len(states)} pairs can talk"
     return said + (f", of {states.count('stalls')} large packets are lost" if "stalls" in states else "")

@@ -159,13 +159,14 @@ def test_bad_input_ends_with_2_before_any_lab(tmp_path: Path, capsys: pytest.Cap
     assert "node quay3 comes" in capsys.readouterr().err
     assert main([*third, "--predict"]) == 0
     change = ["rehearse", "small", "--change", str(CHANGES / "layer2.txt")]
-    assert main([*change, "--predict", "--one-by-one"]) == main([*change, "--predict", "--under-load"]) == 2
+    for word in ("--one-by-one", "--under-load", "--stay"):
+        assert main([*change, "--predict", word]) == 2
     pool = tmp_path / "no-way.txt"
     pool.write_text("".join(f"{quay}# ip link set bond0 down\n" for quay in ("quay1", "quay2")))
     assert main(["rehearse", "small", "--change", str(pool), "--under-load"]) == 2
     assert "no streams by a channel" in capsys.readouterr().err
     assert main([*change, "--back", str(tmp_path / "none")]) == 2
-    assert main([*change, "--clock", "fast"]) == 2
+    assert main([*change, "--clock", "fast"]) == main([*change, "--stay", "--clock", "virtual"]) == 2
 
 
 @pytest.mark.parametrize("name", WORKED)
