@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from causeway import wait
 from causeway.errors import LabBroken
 from causeway.folders import REPO
 from causeway.lab.lab import Lab
@@ -18,41 +17,26 @@ HOST = SMALL.hosts()[0]
 
 
 class Told(Lab):
-    """A lab whose nodes show the neighbours that a file of theirs has."""
+    """A lab in which one host asks for these addresses, look for look, and for the last ones from then on."""
+
+    def __init__(self, folder: Path, *looks: list[str]) -> None:
+        super().__init__(SMALL, folder)
+        self.looks = list(looks)
 
     def plug(self, node: str, argv: Sequence[str]) -> list[str]:  # noqa: ARG002
-        return ["cat", str(self.folder / node)]
-
-    def shows(self, node: str, *addresses: str) -> None:
+        addresses = [] if node != HOST else self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         entries = [{"dst": address, "dev": "bond0", "state": ["INCOMPLETE"]} for address in addresses]
-        (self.folder / node).write_text(json.dumps(entries))
+        return ["echo", json.dumps(entries)]
 
 
-@pytest.fixture
-def lab(tmp_path: Path) -> Told:
-    told = Told(SMALL, tmp_path)
-    for host in SMALL.hosts():
-        told.shows(host)
-    return told
-
-
-def test_what_was_asked_before_is_waited_for_and_what_is_asked_meanwhile_is_not(
-    lab: Told, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waited: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        waited.append(seconds)
-        lab.shows(HOST, *(["10.0.0.2", "10.0.0.9"] if len(waited) < 3 else ["10.0.0.9"]))
-
-    monkeypatch.setattr(wait.time, "sleep", sleep)
-    lab.shows(HOST, "10.0.0.2")
+def test_what_was_asked_before_is_waited_for_and_what_is_asked_meanwhile_is_not(tmp_path: Path) -> None:
+    asked, asked_later = ["10.0.0.2"], ["10.0.0.9"]
+    lab = Told(tmp_path, asked, asked, asked + asked_later, asked_later)
     neighbours.settle(lab)
-    assert len(waited) == 3
+    assert lab.looks == [asked_later]
 
 
-def test_a_neighbour_that_is_asked_for_without_end_is_named(lab: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_neighbour_that_is_asked_for_without_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "_GIVEN_UP_S", 0.1)
-    lab.shows(HOST, "10.0.0.2")
     with pytest.raises(LabBroken, match=f"{HOST} asks for 10.0.0.2"):
-        neighbours.settle(lab)
+        neighbours.settle(Told(tmp_path, ["10.0.0.2"]))
