@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from causeway.hosts.checkpoints import Checkpoints
 from causeway.hosts.guests import Guest
 
 SERIAL_LINES = 4
+#: What is in the folder of a lab or a template.
+_OURS = re.compile(r"about\.json|console|guests|keep|kernel\.json|lab-\d+|launcher|launcher\.sock|lock|\.?now|pid")
 
 
 class Lines:
@@ -96,8 +99,18 @@ class Lab:
             os.close(self._lock)
 
 
+def is_ours(folder: Path) -> bool:
+    """Whether nothing is in a folder but what a lab's has: one that is up, half made, or half removed."""
+    try:
+        return not folder.is_symlink() and all(_OURS.fullmatch(entry.name) for entry in folder.iterdir())
+    except OSError:
+        return False
+
+
 def refuse_a_second(folder: Path) -> None:
-    """BadInput where a lab of this folder is up."""
+    """BadInput where a lab of this folder is up, or the folder is somebody else's."""
+    if os.path.lexists(folder) and not is_ours(folder):
+        raise BadInput(f"{folder} is in the way of the lab {folder.name}, and not Causeway's; move it away")
     try:
         with (folder / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

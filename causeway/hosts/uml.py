@@ -19,6 +19,7 @@ from typing import Any
 from causeway import folders, interrupts, process
 from causeway.errors import LabBroken
 from causeway.hosts import artefacts, asking, disk, guests, mailbox, memory, terminal
+from causeway.hosts.labs import is_ours
 from causeway.model.load import load_site
 from causeway.model.site import Site
 
@@ -215,7 +216,7 @@ def templates() -> Iterator[UmlHost]:
 
 def _hosts(among: Path) -> Iterator[UmlHost]:
     for folder in sorted(among.iterdir()) if among.is_dir() else ():
-        if (folder / "about.json").exists() or (folder / "guests").exists():
+        if ((folder / "about.json").exists() or (folder / "guests").exists()) and is_ours(folder):
             yield UmlHost(folder)
 
 
