@@ -133,7 +133,7 @@ def on_jubl(tmp_path_factory: pytest.TempPathFactory) -> Played:
 @pytest.fixture(scope="session")
 def on_small(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Everything that a site can play that has neither filesystems nor diskless nodes."""
-    return play(tmp_path_factory.mktemp("small"), "small", shipped(), "as_drawn", "collected", "found_by_look")
+    return play(tmp_path_factory.mktemp("small"), "small", shipped(), "as_drawn", "collected")
 
 
 @pytest.fixture(scope="session")
