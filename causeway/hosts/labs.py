@@ -14,8 +14,10 @@ from causeway.hosts.checkpoints import Checkpoints
 from causeway.hosts.guests import Guest
 
 SERIAL_LINES = 4
-#: What is in the folder of a lab or a template.
-_OURS = re.compile(r"about\.json|console|guests|keep|kernel\.json|lab-\d+|launcher|launcher\.sock|lock|\.?now|pid")
+#: What is in the folder of a lab or a template (a lesson's notes, too).
+_OURS = re.compile(
+    r"about\.json|console|guests|keep|kernel\.json|lab-\d+|launcher|launcher\.sock|\.?lesson\.json|lock|\.?now|pid"
+)
 
 
 class Lines:

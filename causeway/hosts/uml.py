@@ -216,8 +216,10 @@ def templates() -> Iterator[UmlHost]:
 
 def _hosts(among: Path) -> Iterator[UmlHost]:
     for folder in sorted(among.iterdir()) if among.is_dir() else ():
-        if ((folder / "about.json").exists() or (folder / "guests").exists()) and is_ours(folder):
-            yield UmlHost(folder)
+        if (folder / "about.json").exists() or (folder / "guests").exists():
+            host = UmlHost(folder)
+            if host.running() or is_ours(folder):
+                yield host
 
 
 def sweep() -> list[str]:

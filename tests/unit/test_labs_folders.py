@@ -8,6 +8,7 @@ from causeway.errors import BadInput
 from causeway.hosts import uml
 from causeway.hosts.guests import make_folder
 from causeway.hosts.labs import refuse_a_second
+from causeway.lessons.notes import Notes
 
 
 @pytest.fixture
@@ -20,6 +21,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("left", "templates/left"):
         make_folder(tmp_path / name / "guests/1")
         (tmp_path / name / "lock").touch()
+        Notes("routes", 1, 1).write(tmp_path / name)
     return tmp_path
 
 
