@@ -111,12 +111,12 @@ def is_ours(folder: Path) -> bool:
 
 def refuse_a_second(folder: Path) -> None:
     """BadInput where a lab of this folder is up, or the folder is somebody else's."""
-    if os.path.lexists(folder) and not is_ours(folder):
-        raise BadInput(f"{folder} is in the way of the lab {folder.name}, and not Causeway's; move it away")
     try:
         with (folder / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise BadInput(f"{folder.name} is up already; `causeway down {folder.name}` ends it") from None
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         pass
+    if os.path.lexists(folder) and not is_ours(folder):
+        raise BadInput(f"{folder} is in the way of the lab {folder.name}, and not Causeway's; move it away")

@@ -38,5 +38,8 @@ def test_a_lab_takes_no_folder_of_others(state: Path) -> None:
     (state / "link").symlink_to(state / "left")
     with pytest.raises(BadInput, match="in the way of the lab link"):
         refuse_a_second(state / "link")
+    (state / "file").touch()
+    with pytest.raises(BadInput, match="in the way of the lab file"):
+        refuse_a_second(state / "file")
     refuse_a_second(state / "left")
     refuse_a_second(state / "new")
