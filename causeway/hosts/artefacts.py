@@ -172,10 +172,18 @@ def _clear(folder: Path) -> None:
         return
     made = link.readlink()
     if made.name.startswith(_PREFIX) and not made.is_symlink():
+        for place in mounts_below(made, Path("/proc/self/mounts").read_text()):
+            process.run(["umount", "--lazy", place])
         shutil.rmtree(made, ignore_errors=True)
         if made.exists():  # without root mmdebstrap leaves files of users of its own, who are this one in such a room
             process.run(["unshare", "--map-auto", "--map-root-user", "rm", "-rf", str(made)], timeout_s=300)
     link.unlink()
+
+
+def mounts_below(folder: Path, mounts: str) -> list[str]:
+    """What is mounted below a folder, the last one first: a killed mmdebstrap of root's leaves its /proc and /sys."""
+    places = [line.split()[1].replace("\\040", " ") for line in mounts.splitlines()]
+    return [place for place in reversed(places) if folder in Path(place).parents]
 
 
 def sweep() -> None:

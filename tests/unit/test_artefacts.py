@@ -285,3 +285,11 @@ def test_only_the_two_newest_of_a_kind_are_kept(checkout: Path) -> None:
     assert cached() == {folder.name for pair in newest for folder in pair}
     logs = {path.stem for path in folders.cache().glob("*.log")}
     assert logs == cached()
+
+
+def test_what_a_killed_build_has_mounted_is_found_the_last_one_first() -> None:
+    made = Path("/tmp/a b/causeway-build-1")
+    lines = ("sys /sys", "proc /tmp/a\\040b/causeway-build-1/x/proc", "none /tmp/a\\040b/causeway-build-1/x/dev/pts",
+             "none /tmp/a\\040b/causeway-build-12/x/dev")  # fmt: skip
+    mounts = "".join(f"{line} type rw 0 0\n" for line in lines)
+    assert artefacts.mounts_below(made, mounts) == [f"{made}/x/dev/pts", f"{made}/x/proc"]
