@@ -9,10 +9,10 @@ from time import monotonic, sleep
 
 from causeway.lab.lab import Lab
 from causeway.lab.probes import nuttcp
+from causeway.lab.probes.connections import told
 from causeway.lab.probes.counters import difference, kernel_counters, sent_bytes
 from causeway.lab.probes.nuttcp import Stream
 from causeway.play.streams import drawn, per_cent, sending_end
-from causeway.process import run
 from causeway.rehearse.rates import Pattern
 
 #: How long a rate is measured, and how long streams have to find their shares, in seconds.
@@ -89,8 +89,8 @@ class Load:
         """label -> bytes; without streams that have ended."""
         found: dict[str, int] = {}
         for sender in self._senders:
-            said = run(self._lab.plug(sender, ["ss", "-tinHO"])).must()
-            found |= parse_sockets(said, [stream for stream in self._streams if stream.sender == sender])
+            its = [stream for stream in self._streams if stream.sender == sender]
+            found |= parse_sockets(told(self._lab, sender), its)
         return found
 
     def _sent_again(self) -> int:

@@ -23,9 +23,14 @@ class Window:
     round_trip_s: float
 
 
+def told(lab: Lab, node: str) -> str:
+    """What `ss -tinHO` says of a node's TCP connections, a line each."""
+    return run(lab.plug(node, ["ss", "-tinHO"])).must()
+
+
 def windows(lab: Lab, node: str) -> dict[Ends, Window]:
     """The window that each connection of a node sends into now."""
-    return parse_windows(run(lab.plug(node, ["ss", "-tinHO"])).must())
+    return parse_windows(told(lab, node))
 
 
 def parse_windows(text: str) -> dict[Ends, Window]:
@@ -40,7 +45,7 @@ def parse_windows(text: str) -> dict[Ends, Window]:
 
 def carried(lab: Lab, node: str, direction: Direction) -> dict[Ends, int]:
     """The payload in bytes that each connection which a node has now has carried so far, from it or to it."""
-    return parse_carried(run(lab.plug(node, ["ss", "-tinHO"])).must(), direction)
+    return parse_carried(told(lab, node), direction)
 
 
 def parse_carried(text: str, direction: Direction) -> dict[Ends, int]:

@@ -86,9 +86,6 @@ class Asking:
         self._players |= dict.fromkeys(nodes)
         return nodes
 
-    def _up(self) -> list[str]:
-        return [name for name in self.site.nodes if self.site.comes_up(name)]
-
     def _hosts(self) -> list[str]:
         return self.site.hosts()
 
