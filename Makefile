@@ -14,7 +14,7 @@ shell_files := $(shell git grep -lE '^\#!(/bin/(ba)?sh|/bin/busybox sh)' -- . ':
 start_scripts := $(shell find nodes/bluegene/server/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
 	-o -name udhcpc.script -o -name rc.status)
 
-.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench update docs keep clean
+.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench update docs keep pictures clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -85,6 +85,9 @@ docs: ## write the pages of docs/ from topologies, scenarios and the tool's help
 
 keep: ## take what the pages show of runs (the eight streams) anew from runs/latest
 	@$(python) -m causeway.docs.keep runs/latest
+
+pictures: ## take the pictures of docs/pictures anew, of the lab that is up and of runs/latest
+	@$(python) -m causeway.docs.pictures runs/latest
 
 clean: lab-down ## end the labs, remove results and what was built
 	rm -rf runs rendered "$${CAUSEWAY_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/causeway}"

@@ -151,6 +151,11 @@ class Background:
     def ended(self) -> bool:
         return self._child.poll() is not None
 
+    def interrupt(self) -> None:
+        """As Ctrl-C does."""
+        if self._child.poll() is None:
+            self._child.send_signal(signal.SIGINT)
+
     def kill(self) -> None:
         """End it and what it started, whether or not it still runs."""
         if self._child.poll() is None:

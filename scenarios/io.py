@@ -1,8 +1,8 @@
 """How fast files go from one, two, four, eight clients to the owning cluster, and back.
 
-Claim: with every client the rate grows by that client's link, until a link of a server is full. Where a filesystem
-stripes with parity, writing takes more than a file's bytes over the network (4/3 of them with one server in four for
-parity), and reading takes the file's own; and one file that all of them share is no faster than one client.
+Claim: with every client the rate grows by that client's link, until a server's link is full, or its disk. Where a
+filesystem stripes with parity, writing takes more than a file's bytes over the network (4/3 of them with one server in
+four for parity), and reading takes the file's own; and one file that all of them share is no faster than one client.
 
 Cause: a stripe has a part for each of the servers; a client sends or fetches them side by side, all through
 its one link, and each goes by the member of the server's channel that the sender's hash policy gives it. Whoever
@@ -21,9 +21,9 @@ from causeway.plan.paths import at_rate, path
 from causeway.report.result import Text
 from causeway.scenario.cast import Ask, Mounts
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.files import Both, both_ways, judge_files, judge_spread, show_files
+from causeway.scenario.words.files import Both, both_ways, enough_mib, judge_files, judge_spread, show_files
 
-SIZE_MIB, SHARED_MIB = 32, 8
+SHARED_MIB = 8
 TURNS = 0.35
 WHY_TURNS = "one client at a time has the lock, and passing it on takes as long as some blocks"
 
@@ -44,6 +44,7 @@ def cast(ask: Ask) -> Cast:
     mounts = ask.mounts()
     clients = ask.clients(mounts)
     ask.computable()
+    ask.unsought(mounts.filesystems[0])
     ask.foreseen(clients, ask.site.servers(mounts.filesystems[0]))
     return Cast(mounts, clients)
 
@@ -51,6 +52,7 @@ def cast(ask: Ask) -> Cast:
 def play(stage: Stage, cast: Cast) -> None:
     name, clients = cast.filesystem, cast.clients
     about, driver = stage.site.topology.filesystems[name], driver_of(stage.lab, name)
+    size_mib = enough_mib(stage.site, name)
     groups = [clients[:n] for n in (1, 2, 4, 8, 16) if n <= len(clients)]
     one, server = clients[0], stage.site.servers(name)[0]
     first = path(stage.site, one, stage.site.known_by(server).address).hops[0].segments[0]
@@ -61,7 +63,7 @@ def play(stage: Stage, cast: Cast) -> None:
         stage.lab.on(one, "sh", "-c", f"rm -f {about.mount_point}/io.*").must()
 
     def own(nodes: list[str]) -> Both:
-        return both_ways(stage, name, nodes, size_mib=SIZE_MIB, shared=False)
+        return both_ways(stage, name, nodes, size_mib=size_mib, shared=False)
 
     def one_file(nodes: list[str]) -> Both:
         return both_ways(stage, name, nodes, size_mib=SHARED_MIB, shared=True)

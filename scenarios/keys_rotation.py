@@ -29,6 +29,8 @@ def play(stage: Stage, cast: Mounts) -> None:
 
     with stage.arrange("the client cluster makes a new key beside the old one, and the owner gets both"):
         stage.defer(trust.mount_everywhere, "all is mounted everywhere")
+        stage.defer(lambda: trust.start(away), f"{away} has the configuration that all have")
+        stage.defer(trust.one_key, f"{trust.client_name} has one key, and the owner has that")
         trust.client("mcauth", "genkey", "new")
         trust.tell_owner()
 

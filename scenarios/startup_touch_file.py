@@ -1,7 +1,7 @@
 """A start script that waits for a file calls daemons failed that run.
 
 Claim: while the quorum's daemon is down, the diskless nodes' daemons run and are arbitrating. Nobody becomes active, so
-the daemon never calls the script that touches the file, and S40fs gives up after a minute: "did not come up on I/O
+the daemon never calls the script that touches the file, and S40fs gives up after 300 looks: "did not come up on I/O
 node". With mcgetstate in place of the file it sees that they are arbitrating, and goes on.
 
 Cause: a file that is not there says nothing about a daemon. Between the daemon and the file stand a call-back, the

@@ -105,7 +105,8 @@ class Victim:
     def _kill_a_build(self) -> None:
         """Of one artefact, in a cache that has all others; `down` clears what is left of it."""
         shutil.rmtree(self._cache, ignore_errors=True)
-        shutil.copytree(folders.cache(), self._cache, copy_function=os.link, symlinks=True)
+        under_way = shutil.ignore_patterns(".*.building")  # a build of somebody else's
+        shutil.copytree(folders.cache(), self._cache, copy_function=os.link, symlinks=True, ignore=under_way)
         lacks = self._random.choice(artefacts.ALL)
         shutil.rmtree(self._cache / lacks.folder.name)
         self._temporary.mkdir(exist_ok=True)

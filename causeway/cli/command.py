@@ -34,7 +34,9 @@ Overlay = Annotated[
     typer.Option(help="folder of your own files: NODE/PATH takes the place of NODE's rendered /PATH"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output, and nothing else there")]
-Clock = Annotated[str | None, typer.Option(help="virtual, paced (UML lab host) or real (native)")]
+Clock = Annotated[
+    str | None, typer.Option(help="virtual, paced (UML lab host) or real (native)", autocompletion=complete.clocks)
+]
 
 
 def lab_of(lab: str | None, seat: int | None) -> str | None:

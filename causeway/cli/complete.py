@@ -16,6 +16,7 @@ from causeway.hosts.checkpoints import LIST
 from causeway.lab.faults.catalogue import FAULTS, Parameter
 from causeway.lessons import lesson
 from causeway.model.site import Site
+from causeway.plan import sizing
 from causeway.scenario import runner
 
 PROGRAM = "causeway"
@@ -52,8 +53,17 @@ complete -o default -F _{name} {name}
 }}
 compdef _{name} {name}
 """,
-    Shell.fish: r"""complete --command {name} --no-files --arguments "(env {variable}=complete_fish \
-_TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) {path} 2>/dev/null)"
+    Shell.fish: r"""function _{name}
+    set -l offered (env {variable}=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args \
+        _TYPER_COMPLETE_ARGS=(commandline -cp) {path} 2>/dev/null)
+    # of several completions fish takes all, and files beside words that fit would be too many
+    if string length -q -- $offered
+        printf '%s\n' $offered
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+complete --command {name} --no-files --arguments "(_{name})"
 """,
 }
 
@@ -73,6 +83,16 @@ def labs(incomplete: str) -> list[str]:
 def shipped(incomplete: str) -> list[str]:
     """The shipped sites; where there is none, the shell goes on with files."""
     return _begun(incomplete, sites())
+
+
+def clocks(incomplete: str) -> list[str]:
+    """The clocks."""
+    return _begun(incomplete, host.CLOCKS)
+
+
+def blocks(incomplete: str) -> list[str]:
+    """The building blocks that are shipped."""
+    return _begun(incomplete, sizing.catalogue().blocks)
 
 
 def nodes(context: typer.Context, incomplete: str) -> list[str]:

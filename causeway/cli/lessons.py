@@ -2,12 +2,13 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from causeway.cli import complete, seats, tables, teaching
+from causeway.cli import complete, lasting, seats, tables, teaching
 from causeway.cli.command import AsJson, LabName, Seat, lab_of
 from causeway.cli.screen import out, print_json, tell
 from causeway.errors import BadInput
@@ -101,9 +102,17 @@ def _start_in(
     if "/" in lesson:
         there = f"/share/lessons/{folder.resolve().name}"
         shutil.copytree(folder, found.share / "lessons" / folder.resolve().name, dirs_exist_ok=True)
-    rc = _do(found, Notes(there, seed, level), ["start", lesson], begin)
+    on = Notes(there, seed, level)
+    with _told(found, on, "start", f"the beginning of {on.name} is made"):
+        rc = _do(found, on, ["start", lesson], begin)
     if rc == 0:
-        found.ask(MAKE, BEGINNING)
+        try:
+            host.ask_for_a_clone(found, MAKE, BEGINNING)
+        except BadInput as why:
+            raise BadInput(
+                f"{on.name} has begun, and `reset` and `solve` have nothing to go back to: {why}; once there is memory,"
+                f" and before anything is changed, `causeway checkpoint {BEGINNING} --lab {found.name}` keeps it"
+            ) from None
     return rc
 
 
@@ -133,7 +142,7 @@ def solve(lesson: Begun = None, lab: LabName = None, seat: Seat = None) -> None:
     """Go back to the lesson's beginning, and play the model solution, command by command. Your own work is lost."""
 
     def back(found: UmlHost) -> None:
-        found.ask(BACK, BEGINNING)
+        host.ask_for_a_clone(found, BACK, BEGINNING)
 
     _pass_on(lesson, lab, seat, ["solve"], lambda: teaching.solve(lab), back)
 
@@ -142,7 +151,7 @@ def solve(lesson: Begun = None, lab: LabName = None, seat: Seat = None) -> None:
 def reset(lesson: Begun = None, lab: LabName = None, seat: Seat = None) -> None:
     """Go back to the lesson's beginning; what was done since is lost, and shells end. Hints taken stay counted."""
     found, on = _on(lesson, lab_of(lab, seat))
-    gone = found.ask(BACK, BEGINNING)
+    gone = host.ask_for_a_clone(found, BACK, BEGINNING)
     on.passed, on.resets, on.solved = [], on.resets + 1, False
     on.write(found.folder)
     tell(f"back at the beginning of {on.name}, in {gone['took_s']:.1f} s")
@@ -175,7 +184,14 @@ def _pass_on(
         raise typer.Exit(inside())
     found, on = _on(lesson, lab_of(lab, seat))
     before(found)
-    raise typer.Exit(_do(found, on, words))
+    what = {"check": "looking at the lab", "solve": "the model solution is played"}.get(words[0])
+    with _told(found, on, words[0], what) if what else nullcontext():
+        rc = _do(found, on, words)
+    raise typer.Exit(rc)
+
+
+def _told(found: UmlHost, on: Notes, step: str, what: str) -> AbstractContextManager[None]:
+    return lasting.told(what, f"lessons-{found.site().name}", f"{on.name} {on.seed} {on.level} {step}")
 
 
 def _do(found: UmlHost, on: Notes, words: list[str], begin: Callable[[], object] = lambda: None) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from causeway import folders
-from causeway.cli import inside, tables
+from causeway.cli import complete, inside, tables
 from causeway.cli.command import AsJson, Clock, Count, counts, pass_on
 from causeway.cli.screen import out, print_json, progress, tell
 from causeway.errors import BadInput
@@ -29,7 +29,10 @@ from causeway.rehearse.predict import predict
 
 
 def rehearse(
-    site: Annotated[str, typer.Argument(metavar="SITE", help="a shipped site's name, or a site's file")],
+    site: Annotated[
+        str,
+        typer.Argument(metavar="SITE", help="a shipped site's name, or a site's file", autocompletion=complete.shipped),
+    ],
     change: Annotated[
         Path,
         typer.Option(help="another version of the site's file, a patch of it, a folder of native files, or commands"),

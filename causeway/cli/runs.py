@@ -10,6 +10,7 @@ import typer
 
 from causeway import folders
 from causeway.cli import complete, inside, tables
+from causeway.cli import jobs as side_by_side
 from causeway.cli.command import AsJson, Clock, Count, Overlay, Topology, counts, pass_on
 from causeway.cli.screen import out, print_json, progress, tell
 from causeway.errors import BadInput
@@ -19,10 +20,11 @@ from causeway.hosts.jail import Jail, own_programs
 from causeway.hosts.native import NativeHost
 from causeway.lab.deploy import Deployment
 from causeway.model.load import load_site
+from causeway.model.site import Site
 from causeway.render.overlay import check_overlay
 from causeway.report.files import link_latest
-from causeway.scenario.playbill import billing
-from causeway.scenario.runner import check_all, load_all
+from causeway.scenario.playbill import about, billing
+from causeway.scenario.runner import check_all, load_all, load_words
 
 
 def run(
@@ -48,6 +50,7 @@ def run(
         str | None,
         typer.Option(metavar="I/N", help="play every Nth scenario, from the Ith on; `report --merge` joins them"),
     ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="play so many scenarios at once, each in a lab of its own")] = 1,
     started: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Run scenarios and judge them; writes runs/ID/ (report.json, report.html, scenarios/NAME.html, junit.xml).
@@ -70,6 +73,8 @@ def run(
 
     def take() -> int:
         try:
+            if jobs > 1:
+                return _run_side_by_side(names, own, seed, part, jobs, wants_its_own=wants_its_own, as_json=as_json)
             return _run_outside(names, words, own, seed, wants_its_own=wants_its_own)
         finally:
             link_latest(folders.runs())  # not from inside: a lab's jail makes no links
@@ -95,6 +100,7 @@ def _list(scenarios: list[str], names: list[str], count: list[str] | None, *, as
     wanted = [load_site(site_file(name), counts(site_file(name), count)) for name in names]
     own = [Path(name) for name in scenarios if name.endswith(".py")]
     if own:  # whom they ask for is said by a program; this process has nothing else to do in its life but show it
+        load_words()  # ours, whose libraries look at the machine's network and at home as they are loaded
         Jail(look=own_programs(*own)).enter()
     try:
         loaded = load_all(scenarios)
@@ -110,10 +116,16 @@ def _list(scenarios: list[str], names: list[str], count: list[str] | None, *, as
         print_json(rows)
 
 
-def _run_outside(names: list[str], words: list[str], own: Deployment, seed: int, *, wants_its_own: bool) -> int:
+def _checked_site(own: Deployment) -> Site:
+    """The site of a lab that a run would have for its own; BadInput where that, or its overlay, cannot be."""
     site = load_site(own.topology, own.counts)
     if own.overlay is not None:
         check_overlay(own.overlay, site.nodes, site.diskless())
+    return site
+
+
+def _run_outside(names: list[str], words: list[str], own: Deployment, seed: int, *, wants_its_own: bool) -> int:
+    site = _checked_site(own)
     chosen, why = host.choose(own.clock)
     words = [*words, "--started", datetime.now(UTC).isoformat(timespec="seconds")]
     if chosen == "native":
@@ -129,6 +141,32 @@ def _run_outside(names: list[str], words: list[str], own: Deployment, seed: int,
     return host.do_in_a_lab_of_its_own(
         own, site, seed, tell, lambda lab: ["run", *host.hand_over_scenarios(lab, names), *words]
     )
+
+
+def _run_side_by_side(
+    names: list[str],
+    own: Deployment,
+    seed: int,
+    part: tuple[int, int],
+    jobs: int,
+    *,
+    wants_its_own: bool,
+    as_json: bool,
+) -> int:
+    """BadInput where a lab is up that might be meant, or where no lab can be cloned."""
+    site = _checked_site(own)
+    if host.choose(own.clock)[0] == "native":
+        raise BadInput(f"--jobs {jobs}: each scenario gets a clone, and this machine's own kernel makes none")
+    if not wants_its_own and (present := lab_that_is_up()):
+        raise BadInput(
+            f"--jobs {jobs} plays in labs of its own, and {present.name} is up: name with --lab what it plays in"
+        )
+    which, parts = part
+    chosen = (names or [scenario.name for scenario in about(load_all([]), site)])[which - 1 :: parts]
+    with progress() as say:
+        host.ensure_images(say)
+    host.warn_of_the_jail(tell)
+    return side_by_side.play(chosen, own, site, seed, jobs, as_json=as_json)
 
 
 def lab_that_is_up() -> uml.UmlHost | None:

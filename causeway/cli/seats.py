@@ -3,6 +3,7 @@
 import html as escaping
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from causeway.cli.screen import out, print_json, progress, tell
 from causeway.errors import BadInput
 from causeway.folders import site_file
 from causeway.hosts import asking, host, memory, uml
+from causeway.hosts.labs import MOST_LABS
 from causeway.hosts.uml import UmlHost
 from causeway.lab.deploy import Deployment
 from causeway.lessons import notes
@@ -22,8 +24,6 @@ from causeway.model.load import load_site
 
 #: How often the board is drawn anew, in seconds.
 _LOOK_S = 2
-#: As many labs can be of one template (the launcher's terminals).
-_MOST = 8
 _STYLE = (
     "body{font:1.1em sans-serif;margin:2em}table{border-collapse:collapse}"
     "td,th{padding:.3em 1em;text-align:left;white-space:nowrap;border-bottom:1px solid #ccc}"
@@ -63,8 +63,11 @@ def _room_for(seats: int, mib: int) -> str:
     A seat is a lab, and its beginning kept; how much that takes is known once there is a template.
     """
     found = memory.room()
-    able = min(_MOST, found.left_mib // mib)
-    said = f"a seat may take {mib} MiB, {found.left_mib} are left ({found.terms}): room for {able}, and {_MOST} at most"
+    able = min(MOST_LABS, found.left_mib // mib)
+    said = (
+        f"a seat may take {mib} MiB, {found.left_mib} are left ({found.terms}): room for {able},"
+        f" and {MOST_LABS} at most"
+    )
     if able < seats:
         raise BadInput(f"--seats {seats}: {said}")
     return said
@@ -79,7 +82,8 @@ def board(html: Path | None, *, as_json: bool) -> None:
         out.print(tables.board(rows()))
         _keep(html, rows())
         return
-    with Live(tables.board(rows()), console=out, refresh_per_second=1) as live:
+    # an interrupt is the way to end it
+    with suppress(KeyboardInterrupt), Live(tables.board(rows()), console=out, refresh_per_second=1) as live:
         while True:
             _keep(html, found := rows())
             live.update(tables.board(found))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from causeway import errors
-from causeway.cli import tables
+from causeway.cli import complete, tables
 from causeway.cli.command import AsJson, Count, Topology, counts
 from causeway.cli.screen import out, print_json, progress, show, tell
 from causeway.errors import BadInput
@@ -111,7 +111,10 @@ def hash_(
     one: Annotated[str, typer.Argument(metavar="FROM:PORT", help="a node, a host name or an address, and its port")],
     other: Annotated[str, typer.Argument(metavar="TO:PORT", help="the other end of the connection")],
     lab: Annotated[
-        str, typer.Option("--lab", metavar="SITE", help="a shipped site's name, or its file")
+        str,
+        typer.Option(
+            "--lab", metavar="SITE", help="a shipped site's name, or its file", autocompletion=complete.shipped
+        ),
     ] = DEFAULT_SITE,
     count: Count = None,
     as_json: AsJson = False,

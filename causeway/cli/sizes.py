@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from causeway.cli import tables
+from causeway.cli import complete, tables
 from causeway.cli.command import AsJson
 from causeway.cli.screen import out, print_json, show
 from causeway.errors import BadInput
@@ -23,7 +23,11 @@ _Operations = Annotated[float, typer.Option(metavar="N", help="operations a seco
 def size(
     block: Annotated[
         str | None,
-        typer.Argument(metavar="[BLOCK]", help="a building block, or a file of your own ones; default: each there is"),
+        typer.Argument(
+            metavar="[BLOCK]",
+            help="a building block, or a file of your own ones; default: each there is",
+            autocompletion=complete.blocks,
+        ),
     ] = None,
     write: _Rate = 0,
     read: _Rate = 0,

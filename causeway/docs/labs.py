@@ -26,6 +26,9 @@ def lab_page(file: Path) -> str:
     lines += section("Networks", "network|addresses|a link's rate|MTU", _networks(site))
     lines += section("Nodes", "node|cluster|role|switches network", _nodes(site))
     lines += section("What nodes receive and send at most", "nodes|receive at most|send at most", _bounds(site))
+    lines += section(
+        "What disks do", "disk|reads|writes|to another place, before it reads|before it writes", _disks(site)
+    )
     lines += section("Addresses", "node|interface|network|address|names", _addresses(site))
     lines += section("Links", "end|end|network|rate|MTU", _links(site))
     if site.channels:
@@ -83,12 +86,19 @@ def header(file: Path) -> Iterator[str]:
 
 
 def _rate(cable: Cable) -> str:
-    return f"{' / '.join(str(mbit) for mbit in dict.fromkeys(cable.rate_mbit))} Mbit/s"
+    rate = f"{' / '.join(str(mbit) for mbit in dict.fromkeys(cable.rate_mbit))} Mbit/s"
+    return rate + _length(cable.delay_ms)
+
+
+def _length(delay_ms: float) -> str:
+    """What follows a wire's rate, where it has a length."""
+    return f", {delay_ms:g} ms one way" if delay_ms else ""
 
 
 def _networks(site: Site) -> Iterator[list[str]]:
     for name, network in site.topology.networks.items():
-        yield [name, str(network.subnet), f"{network.rate_mbit} Mbit/s", str(network.mtu)]
+        wire = f"{network.rate_mbit} Mbit/s{_length(network.delay_ms)}"
+        yield [name, str(network.subnet), wire, str(network.mtu)]
 
 
 def _nodes(site: Site) -> Iterator[list[str]]:
@@ -104,6 +114,17 @@ def _bounds(site: Site) -> Iterator[list[str]]:
             said = (f"{mbit} Mbit/s" if mbit else "" for mbit in (node.receive_mbit, node.send_mbit))
             rows[_who(site, name)] = [_who(site, name), *said]
     yield from rows.values()
+
+
+def _disks(site: Site) -> Iterator[list[str]]:
+    """Those of which something is said."""
+    said = {f"of each server, for {name}": each.disk for name, each in site.topology.filesystems.items()}
+    said |= {
+        f"of {pool.boot.server}, with the trees of {name}": pool.boot.disk for name, pool in site.boot_pools().items()
+    }
+    for where, disk in said.items():
+        if disk:
+            yield [where, f"{disk.read_mb} MB/s", f"{disk.write_mb} MB/s", f"{disk.read_us} µs", f"{disk.write_us} µs"]
 
 
 def _kind(site: Site, cluster: str | None) -> str:

@@ -64,7 +64,7 @@ def _said(value: dict[str, Any]) -> str:
         case "object":
             inner = value.get("additionalProperties") or next(iter(value["patternProperties"].values()))
             return f"NAME: {_said(inner)}"
-        case "integer":
+        case "integer" | "number":
             bounds = [value[bound] for bound in ("minimum", "maximum") if bound in value]
             return (
                 " to ".join(map(str, bounds))

@@ -15,14 +15,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from causeway.errors import LabBroken
 from causeway.hosts.mailbox import POLL_S, put
+from causeway.process import run_all
 
 SHARE = Path("/share")
 #: Of our kernel (images/kernel, the patch that clones it): which clone it is, and what has it rest.
 _CLONE = Path("/proc/uml_clone")
-_URANDOM = Path("/dev/urandom")
+_URANDOM, _PROC = Path("/dev/urandom"), Path("/proc")
 #: ioctl(2) of random(4): draw from what was mixed in from now on, not only after minutes.
 _RNDRESEEDCRNG = 0x5207
+#: What a daemon for the time is told after a leap: ask your servers at once, as at your start (chrony.conf(5), iburst);
+#: and how long after, for while it does so anyway it heeds nothing.
+_ANEW, _ANEW_AFTER_S = ("chronyc", "burst", "4/8"), 8.0
+_ANSWERS_S = 20
 
 
 @dataclass
@@ -46,6 +52,7 @@ class Agent:
         self._selector = selectors.DefaultSelector()
         self._children: list[Child] = []
         self._seen: set[str] = set()
+        self._anew_at: float | None = None  # when nodes are to measure the time anew
 
     def serve(self) -> None:
         """Until the outside wants the power off and no job is left."""
@@ -56,6 +63,9 @@ class Agent:
                     self._start(SHARE / "jobs" / name)
             if (SHARE / "rest").exists():
                 self._rest("rest")
+            if self._anew_at is not None and time.monotonic() > self._anew_at:
+                self._anew_at = None
+                _measure_anew()
             self._pump()
             for child in list(self._children):
                 self._look_after(child)
@@ -99,6 +109,7 @@ class Agent:
         if "date" in told:
             time.clock_settime(time.CLOCK_REALTIME, float((SHARE / "date").read_text()))
             (SHARE / "date").unlink()
+            self._anew_at = time.monotonic() + _ANEW_AFTER_S
 
     def _abandon(self) -> None:
         """Whoever has asked for these jobs is with the lab host that this one was cloned from."""
@@ -157,6 +168,23 @@ def _draw_from(chance: bytes) -> None:
     with _URANDOM.open("wb", buffering=0) as kernel:
         kernel.write(chance)
         fcntl.ioctl(kernel, _RNDRESEEDCRNG)
+
+
+def _measure_anew() -> None:
+    """Have each node's chronyd measure anew: it takes a leap of the date for a fault, and has forgotten all.
+
+    On a virtual machine that was suspended the host's tools do that. One that does not answer is left alone.
+    """
+    found = [comm.parent.name for comm in _PROC.glob("[0-9]*/comm") if _is_chronyd(comm)]
+    with suppress(LabBroken):
+        run_all([["nsenter", "-a", "-t", pid, *_ANEW] for pid in found], timeout_s=_ANSWERS_S)
+
+
+def _is_chronyd(comm: Path) -> bool:
+    try:
+        return comm.read_text() == "chronyd\n"
+    except OSError:  # it has ended meanwhile
+        return False
 
 
 def _word(name: str) -> str:

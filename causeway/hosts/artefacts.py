@@ -9,10 +9,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from uuid import uuid4
 
 from causeway import folders, process
@@ -22,6 +23,8 @@ from causeway.hosts import pins
 Progress = Callable[[str], None]
 #: How the folder is called that a build has for temporary files.
 _PREFIX = "causeway-build-"
+#: So long after it was used an artefact is not dropped.
+_IN_USE_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,13 @@ def build(artefact: Artefact, progress: Progress) -> Path:
     return folder
 
 
+def are_used() -> None:
+    """Note that somebody uses all of them, so that no build of another checkout's takes them away meanwhile."""
+    for artefact in ALL:
+        with suppress(PermissionError):  # another user's, who lets others read there
+            os.utime(artefact.folder)
+
+
 def _build_here(artefact: Artefact, folder: Path, progress: Progress) -> None:
     sweep()
     _clear(folder)
@@ -109,12 +119,14 @@ def _build_here(artefact: Artefact, folder: Path, progress: Progress) -> None:
     needs = {need.name.upper(): str(need.folder) for need in artefact.needs}
     env = os.environ | needs | {"PYTHON": sys.executable, "LC_ALL": "C.UTF-8", "TMPDIR": str(beside)}
     begun = monotonic()
+    took = folder.with_name(f"{artefact.name}.took")
+    last = f", {took.read_text()} s last time" if took.exists() else ""
     tail: list[str] = []
 
     def on_line(line: str) -> None:
         tail.append(line)
         del tail[:-5]
-        progress(f"building {artefact.about}: {monotonic() - begun:4.0f} s  {line[:60]}")
+        progress(f"building {artefact.about}{last}: {monotonic() - begun:4.0f} s  {line[:60]}")
 
     try:
         script = folders.REPO / "images" / artefact.name / "build"
@@ -126,6 +138,7 @@ def _build_here(artefact: Artefact, folder: Path, progress: Progress) -> None:
         temporary.rename(folder)
     finally:
         _clear(folder)
+    took.write_text(f"{monotonic() - begun:.0f}")
     progress(f"built {artefact.about} in {monotonic() - begun:.0f} s")
     _drop_older(artefact)
 
@@ -199,9 +212,13 @@ def sweep() -> None:
 
 
 def _drop_older(artefact: Artefact) -> None:
-    """Keep what was just built and the newest one beside it, so that the cache does not grow with every change."""
+    """Keep the one that was used last beside the new one, so that the cache does not grow with every change.
+
+    And those of the last hour: somebody may be about to copy one, and checkouts side by side have one each.
+    """
     pattern = f"{artefact.name}-" + "[0-9a-f]" * 16
-    others = [folder for folder in folders.cache().glob(pattern) if folder != artefact.folder]
-    for old in sorted(others, key=lambda f: f.stat().st_mtime, reverse=True)[1:]:
-        shutil.rmtree(old, ignore_errors=True)
-        old.with_name(f"{old.name}.log").unlink(missing_ok=True)
+    others = [(f.stat().st_mtime, f) for f in folders.cache().glob(pattern) if f != artefact.folder]
+    for used, old in sorted(others, reverse=True)[1:]:
+        if time() - used > _IN_USE_S:
+            shutil.rmtree(old, ignore_errors=True)
+            old.with_name(f"{old.name}.log").unlink(missing_ok=True)

@@ -17,6 +17,8 @@ from causeway.lab.deploy import Deployment
 from causeway.lab.lab import MADE_OF
 from causeway.model.site import Site
 
+CLOCKS = ("virtual", "paced", "real")
+
 
 class LabHost(Protocol):
     """Where a lab runs. It has this tool inside, which does the commands that are passed on."""
@@ -48,8 +50,8 @@ def inside() -> bool:
 
 def choose(clock: str | None) -> tuple[str, str]:
     """The kind of lab host that has this clock, and why. BadInput for a clock that does not exist."""
-    if clock not in (None, "virtual", "paced", "real"):
-        raise BadInput(f"--clock {clock}: there is no such clock; use virtual, paced or real")
+    if clock not in (None, *CLOCKS):
+        raise BadInput(f"--clock {clock}: there is no such clock; use {', '.join(CLOCKS[:-1])} or {CLOCKS[-1]}")
     if clock == "real":
         lacking = [f"{n.what}: {n.detail}; {n.remedy}" for n in needs.native_needs() if n.lacking]
         if lacking:
@@ -97,6 +99,7 @@ def ensure_images(say: Callable[[str], None]) -> None:
         raise BadInput("\n".join(f"{need.what}: {need.detail}; {need.remedy}" for need in lacking))
     if absent:
         artefacts.build(artefacts.LABHOST, say)
+    artefacts.are_used()
 
 
 def warn_of_the_jail(tell: Callable[[str], None]) -> None:

@@ -18,6 +18,8 @@ SERIAL_LINES = 4
 _OURS = re.compile(
     r"about\.json|console|guests|keep|kernel\.json|lab-\d+|launcher|launcher\.sock|\.?lesson\.json|lock|\.?now|pid"
 )
+#: How many labs of one template may be up at once: the jail knows all terminals from the start.
+MOST_LABS = 8
 
 
 class Lines:

@@ -31,10 +31,8 @@ from causeway.errors import BadInput, LabBroken
 from causeway.hosts import asking, disk, mailbox, memory
 from causeway.hosts.guests import Guest, ear
 from causeway.hosts.jail import Jail
-from causeway.hosts.labs import Lab, Lines, refuse_a_second
+from causeway.hosts.labs import MOST_LABS, Lab, Lines, refuse_a_second
 
-#: How many labs of one template may be up at once: the jail knows all terminals from the start.
-_LABS = 8
 #: After so long without a lab made of it a template ends.
 _UNUSED_S = 3600.0
 _PR_SET_PDEATHSIG = 1
@@ -103,7 +101,7 @@ class Launcher:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._sets = [Lines() for _ in range(_LABS + 1)]
+        self._sets = [Lines() for _ in range(MOST_LABS + 1)]
         self._terminals = [path for lines in self._sets for path in lines.paths]
         self._numbers = itertools.count(2)  # of guests to come
         self._labs: list[Lab] = []
@@ -309,7 +307,7 @@ class Launcher:
         template.touch()
         free = [lines for lines in self._sets[1:] if not lines.of_a_lab]
         if not free:
-            raise BadInput(f"{_LABS} labs of {mine['lab']} are up, as many as can be of one template")
+            raise BadInput(f"{MOST_LABS} labs of {mine['lab']} are up, as many as can be of one template")
         lines, why = free[0], spare or memory.lacks_for(mine["memory_mib"]) or "; ".join(disk.lacking())
         if not why:
             other = zip(_by_descriptor(self._sets[0]), _by_descriptor(lines), strict=True)

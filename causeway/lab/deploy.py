@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
-from causeway.lab import clock, pools
+from causeway.lab import clock, disks, pools
 from causeway.lab.filesystems import administrators
 from causeway.lab.lab import LABS, RUNS, Lab
 from causeway.lab.parts import Parts
@@ -95,13 +95,14 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
         raise BadInput(f"{site.name} is up already; `causeway down {site.name}` ends it")
     if not clock.is_uml() and (others := _containers(lab)):
         raise BadInput(f"somebody else has a containerlab lab {site.name} here: {' '.join(others)}; end it first")
+    disks.ready(site)
     lab.folder.mkdir(parents=True)
     lab.folder.chmod(0o700)
-    parts = Parts(RUNS / f"bring-up-{site.name}.json", progress)
+    parts = Parts(RUNS / f"bring-up-{site.name}.json", progress, repeats=wanted.clock == "virtual")
     try:
         parts.begin("render")
         shutil.copy(wanted.topology, lab.folder / "topology.yaml")
-        files = render(site, Secrets(site))
+        files = render(disks.fitted(site, disks.memory_mib()), Secrets(site))
         write(files, lab.folder)
         if wanted.overlay is not None:
             overlay(lab.folder / "nodes", wanted.overlay, site.diskless())

@@ -12,6 +12,7 @@ from pathlib import Path
 from causeway import folders
 from causeway.errors import BadInput, LabBroken
 from causeway.lab import boards, clock
+from causeway.lab.rooted import inside
 from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.process import Background, Result, run, start, transcript
@@ -75,8 +76,8 @@ class Lab:
         return {names[name.lstrip("/")]: int(pid) for name, pid in pairs if pid != "0"}
 
     def file(self, node: str, path: str) -> Path:
-        """A file of a node, as the lab host sees it: reading it starts no process."""
-        return Path(f"/proc/{self._pid(node)}/root") / path.lstrip("/")
+        """A file of a node, as the lab host sees it: reading it starts no process. Links are followed on the node."""
+        return inside(Path(f"/proc/{self._pid(node)}/root"), path)
 
     def read(self, node: str, path: str) -> str:
         """A file's text on a node; LabBroken when it cannot be read.

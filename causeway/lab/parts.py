@@ -1,21 +1,22 @@
 """The parts of a bring-up, one after the other: what each takes, and what it took last time."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
+from causeway import took
 from causeway.lab.clock import Watch
 
 
 class Parts:
     """Times a bring-up's parts in seconds of wall time; what goes on is said with its part's time of the last one.
 
-    The last one's times are in a file, which `keep` writes anew; without it nothing is said of them.
+    The last one's times are in a file, which `keep` writes anew; without it nothing is said of them. Where all has to
+    be as it was (`repeats`) nobody looks at such a file, or for it: that, too, moves a virtual clock.
     """
 
-    def __init__(self, file: Path, say: Callable[[str], None]) -> None:
-        self._file, self._say = file, say
-        self._last: dict[str, float] = json.loads(file.read_text()) if file.exists() else {}
+    def __init__(self, file: Path, say: Callable[[str], None], *, repeats: bool = False) -> None:
+        self._file, self._say, self._repeats = file, say, repeats
+        self._last: dict[str, float] = {} if repeats else took.known(file)
         self._watch = Watch()
         self._part = ""
         self.took_s: dict[str, float] = {}
@@ -39,7 +40,5 @@ class Parts:
     def keep(self) -> None:
         """End the last part; from now on this bring-up is the last one."""
         self.end()
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        new = self._file.with_suffix(f".{self._watch.wall_s:.6f}")
-        new.write_text(json.dumps(self.took_s))
-        new.rename(self._file)
+        if not self._repeats:
+            took.keep(self._file, self.took_s)

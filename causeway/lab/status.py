@@ -28,6 +28,7 @@ def status(lab: Lab) -> dict[str, Any]:
                 "b": str(cable.b),
                 "network": cable.network,
                 "rate_mbit": cable.both_ways,
+                "delay_ms": cable.delay_ms,
                 "mtu": devices.get(str(cable.a), {}).get("mtu"),
                 "up": all(_carrier(devices.get(str(end))) for end in cable.ends),
             }

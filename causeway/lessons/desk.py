@@ -21,10 +21,11 @@ class Desk(Stage):
     def __init__(self, lab: Lab, name: str, seed: int) -> None:
         super().__init__(lab, random.Random(f"{seed} {name}"))
 
-    def soon(self, what: str, due: T, probe: Callable[[], T], within_s: float) -> None:
+    def soon(self, what: str, due: T, probe: Callable[[], T], within_s: float, poll_s: float = _POLL_S) -> None:
         """What is seen is what is due, or becomes so by itself within some seconds after the last thing that was done.
 
-        Where there is nothing to look at yet nobody waits for it.
+        Where there is nothing to look at yet nobody waits for it. A look takes none of the lab's time, but it does of
+        the machine's: one that starts many processes is for a longer `poll_s`.
         """
         end = time.monotonic() + within_s
         while True:
@@ -36,4 +37,4 @@ class Desk(Stage):
             if seen == due or time.monotonic() > end:
                 self.same(what, due, seen)
                 return
-            time.sleep(_POLL_S)
+            time.sleep(poll_s)

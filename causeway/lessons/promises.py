@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 
 from causeway.errors import LabBroken
 from causeway.lab.probes.channels import read_channel
+from causeway.lab.probes.connections import listens
+from causeway.lab.probes.names import resolved
+from causeway.lab.probes.reach import SSH_PORT
 from causeway.lab.probes.timekeeping import parse_offset
 from causeway.lessons.desk import Desk
 from causeway.model.thing import Port
@@ -15,13 +18,16 @@ from causeway.scenario.words.routes import computed_cut, cut
 #: By how much a clock may be off, in seconds.
 _CLOCK_S = 0.05
 _PING = 28
-#: Prints the first name that a server ($0) does not have with its address: one that is silent would be for each.
-_ASK = 'while read -r n a; do host -W 1 -t a "$n" "$0" | grep -qF "address $a" || { echo "$n"; break; }; done'
 
 
 def kept(desk: Desk, colleagues: list[str]) -> dict[str, bool]:
     """Kind of promise -> whether all of that kind is as the site has it; `colleagues` are whom root logs in between."""
     return {kind: _held(lacking) for kind, lacking in _kinds(desk, colleagues).items()}
+
+
+def whole(desk: Desk, colleagues: list[str]) -> bool:
+    """Whether all is as the site has it; looks no further than the first kind that is not."""
+    return all(map(_held, _kinds(desk, colleagues).values()))
 
 
 def number(desk: Desk, colleagues: list[str]) -> int:
@@ -67,14 +73,13 @@ def _routes(desk: Desk) -> Iterator[str]:
 
 
 def _names(desk: Desk) -> Iterator[str]:
-    """The first name that a name server does not have with its address."""
+    """Names that a name server does not have with their addresses."""
     site = desk.site
     legs = [leg for node in site.nodes.values() for leg in node.interfaces.values()]
-    wanted = [f"{name}.{site.topology.domain}. {leg.address}" for leg in legs for name in leg.names]
+    wanted = [(f"{name}.{site.topology.domain}.", leg.address) for leg in legs for name in leg.names]
     for server in {cluster.dns for cluster in site.topology.clusters.values() if cluster.dns}:
-        argv = ["sh", "-c", _ASK, str(site.known_by(server).address)]
-        asked = run(desk.lab.enter(server, argv), stdin="\n".join(wanted) + "\n", timeout_s=120)
-        yield from asked.must().splitlines()
+        has = resolved(desk.lab, server, [name for name, _ in wanted])
+        yield from (name for name, address in wanted if address not in has[name])
 
 
 def _time(desk: Desk) -> Iterator[str]:
@@ -88,7 +93,8 @@ def _time(desk: Desk) -> Iterator[str]:
 
 
 def _logins(desk: Desk, colleagues: list[str]) -> Iterator[str]:
-    """Pairs of which root of one does not get in at the other."""
+    """Hosts at which no sshd listens, then pairs of which root of one does not get in at the other."""
+    yield from (host for host in desk.site.hosts() if not listens(desk.lab, host, SSH_PORT))
     for one in colleagues:
         yield from (f"{one} > {other}" for other in colleagues if other != one and login(desk, one, other) != IN)
 

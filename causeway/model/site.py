@@ -17,12 +17,16 @@ EVERYWHERE = IPv4Network("0.0.0.0/0")
 
 @dataclass(frozen=True)
 class Cable:
-    """One cable, in the network of its ends; `rate_mbit` is its wire's from a to b, and from b to a."""
+    """One cable, in the network of its ends; `rate_mbit` is its wire's from a to b, and from b to a.
+
+    `delay_ms` is how long a frame is under way in it, either way.
+    """
 
     a: Port
     b: Port
     network: str
     rate_mbit: tuple[int, int]
+    delay_ms: float
 
     @property
     def ends(self) -> tuple[Port, Port]:
@@ -42,7 +46,8 @@ class Site:
     Nodes come in this order: plain pools', those that stand by themselves, other pools'. Cables: plain pools' links,
     network by network; other links; channels' members, pools' first; other pools' links. What a plan changes is
     changed here (`dataclasses.replace`), never in the topology: `mtus` are MTUs of ports and bonds in place of the
-    file's, `down` the interfaces that are switched off, whose addresses their nodes have all the same.
+    file's, `down` the interfaces that are switched off, whose addresses their nodes have all the same, `slowed` what
+    part of its rates the disk of a filesystem at a server has.
     """
 
     topology: Topology
@@ -51,6 +56,7 @@ class Site:
     channels: tuple[Channel, ...]
     mtus: Mapping[Port, int] = field(default_factory=dict)
     down: frozenset[Port] = frozenset()
+    slowed: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -178,6 +184,11 @@ class Site:
         """The nodes of a pool."""
         return [node for node in self.nodes if self._pool_of.get(node) == pool]
 
+    def has_disks(self) -> bool:
+        """Whether it says of some disk what that does."""
+        disks = [filesystem.disk for filesystem in self.topology.filesystems.values()]
+        return any([*disks, *(pool.boot.disk for pool in self.boot_pools().values())])
+
     def boot_pools(self) -> dict[str, Diskless]:
         """The pools whose nodes boot over the network."""
         return {name: pool for name, pool in self.topology.pools.items() if isinstance(pool, Diskless)}
@@ -272,8 +283,9 @@ def build_site(topology: Topology) -> Site:
     def cable(link: Link) -> Cable:
         a, b = link.ends
         where = network(a) or network(b)
-        rate = link.rate_mbit or [topology.networks.get(where, _NOWHERE).rate_mbit]
-        return Cable(a, b, where, (rate[0], rate[-1]))
+        usual = topology.networks.get(where, _NOWHERE)
+        rate = link.rate_mbit or [usual.rate_mbit]
+        return Cable(a, b, where, (rate[0], rate[-1]), usual.delay_ms if link.delay_ms is None else link.delay_ms)
 
     return Site(topology, nodes, tuple(cable(link) for link in written_links(topology)), channels)
 

@@ -62,6 +62,11 @@ Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]([A-Za-z0-9 _-]{0,30}
 EndPoint = Annotated[Port, BeforeValidator(_port, json_schema_input_type=_PortText)]
 Mtu = Annotated[StrictInt, Field(ge=1280, le=9216)]
 RateMbit = Annotated[StrictInt, Field(ge=1, le=100_000)]
+#: How long a wire is, in milliseconds one way.
+DelayMs = Annotated[float, Field(strict=True, ge=0, le=1000, allow_inf_nan=False)]
+#: Of a disk: MB (10^6 bytes) a second, and what it takes to get to another place, in microseconds.
+RateMb = Annotated[StrictInt, Field(ge=1, le=100_000)]
+AccessUs = Annotated[StrictInt, Field(ge=0, le=1_000_000)]
 #: A port's number in an InfiniBand fabric, as far as it stands for one port.
 Lid = Annotated[StrictInt, Field(ge=1, le=0xBFFF)]
 #: Of a cable: in both directions, or [from its first end to the second, and back].

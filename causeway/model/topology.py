@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, StrictInt
 
 from causeway.model.thing import (
+    AccessUs,
+    DelayMs,
     Device,
     EndPoint,
     HostName,
@@ -13,6 +15,7 @@ from causeway.model.thing import (
     MountPoint,
     Mtu,
     Rate,
+    RateMb,
     RateMbit,
     Sysctl,
     Thing,
@@ -41,10 +44,14 @@ Protocol = Literal["lacp", "static"]
 
 
 class Network(Thing):
-    """One layer-2 network. `rate_mbit` is the wire rate of those of its links that have no rate of their own."""
+    """One layer-2 network. `rate_mbit` and `delay_ms` are of those of its links that have none of their own.
+
+    `delay_ms` is how long a wire is: the milliseconds that a frame is under way, one way.
+    """
 
     subnet: IPv4Network
     rate_mbit: RateMbit = 1000
+    delay_ms: DelayMs = 0
     mtu: Mtu = 1500
 
 
@@ -53,7 +60,8 @@ class Cluster(Thing):
 
     `administrator` is the node that its administrator works on, `dns` and `ntp` are the nodes that answer its nodes'
     questions for names and time; `known_by` is the network by whose addresses its daemons know each other (default:
-    that of each node's first interface). `sysctl` are kernel tunables of its nodes.
+    that of each node's first interface). `sysctl` are kernel tunables of its nodes. With `failure_detection_s` who
+    cannot reach another node, of whatever cluster, for so many seconds is expelled (GPFS: failureDetectionTime).
     """
 
     administrator: str | None = None
@@ -61,6 +69,7 @@ class Cluster(Thing):
     dns: str | None = None
     ntp: str | None = None
     mounts: list[str] = []
+    failure_detection_s: Annotated[StrictInt, Field(ge=5, le=3600)] | None = None
     sysctl: Sysctl = {}
 
 
@@ -125,10 +134,11 @@ class Node(Thing):
 
 
 class Link(Thing):
-    """One cable. `rate_mbit` is its wire's, in place of its network's."""
+    """One cable. `rate_mbit` and `delay_ms` (one way) are its wire's, in place of its network's."""
 
     ends: Annotated[list[EndPoint], Field(min_length=2, max_length=2)]
     rate_mbit: Rate | None = None
+    delay_ms: DelayMs | None = None
 
 
 class ChannelEnd(Thing):
@@ -156,11 +166,31 @@ class Channel(Thing):
     rate_mbit: Rate | None = None
 
 
+class Disk(Thing):
+    """What a disk does: one request after the other, `read_mb` and `write_mb` MB (10^6 bytes) a second.
+
+    Before each that does not begin where the last one ended it takes `read_us` or `write_us` microseconds. A flush of
+    what was written takes `write_us`, too.
+    """
+
+    read_mb: RateMb
+    write_mb: RateMb
+    read_us: AccessUs = 0
+    write_us: AccessUs = 0
+
+    @property
+    def arm(self) -> tuple[int, int, int, int]:
+        """As the lab's kernel takes it: kB (1000 bytes) a second and microseconds, each of reads and of writes."""
+        return self.read_mb * 1000, self.write_mb * 1000, self.read_us, self.write_us
+
+
 class Filesystem(Thing):
     """A parallel filesystem of one cluster. `servers` are nodes of it, or pools' names for all their nodes.
 
     `layout` stripe: each file is spread over all servers, of which `parity` may be missing; whole: each file is on
-    one of them. `size_mib` is what its users can store. Disks are as fast as memory: the network is what bounds.
+    one of them. `size_mib` is what its users can store, or less where the lab's memory, in which all disks lie, holds
+    less (`df` says what there is). Each server has a `disk` for it; one of which nothing is said is as fast as memory:
+    the network is what bounds.
     """
 
     driver: Literal["gluster"] = "gluster"
@@ -169,4 +199,5 @@ class Filesystem(Thing):
     layout: Literal["stripe", "whole"] = "stripe"
     parity: Annotated[StrictInt, Field(ge=0, default_factory=lambda known: int(known.get("layout") == "stripe"))]
     size_mib: Annotated[StrictInt, Field(ge=16, le=10**6)]
+    disk: Disk | None = None
     mount_point: MountPoint

@@ -16,11 +16,24 @@ _DONE = 1e-9
 
 
 @dataclass(frozen=True)
+class DiskShare:
+    """A server's disk, by its name; the bytes on it for each byte of the client's files, and its own MB/s."""
+
+    name: str
+    part: float
+    mb: float
+
+
+@dataclass(frozen=True)
 class Share:
-    """A connection in the direction of the data, and the bytes on it for each byte of the client's files."""
+    """A connection in the direction of the data, and the bytes on it for each byte of the client's files.
+
+    `disk` is the one at the server's end, where the site says what that does.
+    """
 
     ends: StreamEnds
     part: float
+    disk: DiskShare | None = None
 
 
 def spread(site: Site, filesystem: str, direction: Direction) -> Spread:
@@ -29,8 +42,29 @@ def spread(site: Site, filesystem: str, direction: Direction) -> Spread:
     return filesystems.BY_DRIVER[about.driver].spread(about, len(site.servers(filesystem)), direction)
 
 
+def disk_share(site: Site, filesystem: str, server: str, direction: Direction) -> DiskShare | None:
+    """What the bytes of a file take of a server's disk; None for one of which nothing is said.
+
+    That is its rate. What it takes to get to other places depends on the order in which it is asked, which is not
+    computed: `seeks` says where that counts.
+    """
+    disk = site.topology.filesystems[filesystem].disk
+    if disk is None:
+        return None
+    rate = disk.write_mb if direction == "write" else disk.read_mb
+    stored = spread(site, filesystem, direction).stored
+    slowed = site.slowed.get((filesystem, server), 1.0)
+    return DiskShare(f"the disk of {filesystem} at {server}", stored, rate * slowed)
+
+
+def seeks(site: Site, filesystem: str) -> bool:
+    """Whether its disks take time to get to another place."""
+    disk = site.topology.filesystems[filesystem].disk
+    return disk is not None and bool(disk.read_us or disk.write_us)
+
+
 def done_s(site: Site, clients: Mapping[str, Sequence[Share]], sizes_mb: Mapping[str, float]) -> dict[str, float]:
-    """When each client is done with its files of so many MB (10^6), in seconds; network and nodes are all that bounds.
+    """When each client is done with its files of so many MB (10^6), in seconds; network, nodes and disks bound it.
 
     All begin together, and whoever is done leaves its share to the others.
     """
@@ -64,13 +98,17 @@ def each_mb(
     A client's connections go at one pace, as each stripe needs all of them. With four servers, one of them for
     parity, a file that is written puts a third of its bytes on each connection: 4/3 of it go over the client's
     link. Which member of a channel carries a connection is computed from its real ports and hardware addresses.
-    Clients share what they have in common max-min fairly. `switch_choices` and `ways` are as `expect` takes them.
+    Clients share what they have in common, disks too, max-min fairly. `switch_choices` and `ways` are as `expect` takes
+    them.
     """
     expected = expect(site, [share.ends for own in clients.values() for share in own], switch_choices, ways=ways)
     capacity: dict[str, float] = {}
     loads: dict[str, dict[str, float]] = {client: {} for client in clients}
     for client, own in clients.items():
         for share in own:
+            if (disk := share.disk) is not None:
+                capacity[disk.name] = disk.mb
+                loads[client][disk.name] = loads[client].get(disk.name, 0.0) + disk.part
             for cable in expected.cables[share.ends.label]:
                 # by the wire, which may carry packets of several sizes
                 wire = share.part / tcp_goodput_mbit(1, expected.mtus[share.ends.label])

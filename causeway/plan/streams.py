@@ -9,6 +9,7 @@ from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.model.topology import OVS_POLICIES
 from causeway.plan.bounds import bounds
+from causeway.plan.delays import round_trip_ms, window_mbit
 from causeway.plan.fairshare import fair_share, tcp_goodput_mbit
 from causeway.plan.hardware import mac_address
 from causeway.plan.hashing import Flow, member_for
@@ -17,12 +18,16 @@ from causeway.plan.paths import DirectedCable, Hop, Segment, Ways
 
 @dataclass(frozen=True)
 class StreamEnds:
-    """The data connection of a stream, in the direction in which the data goes."""
+    """The data connection of a stream, in the direction in which the data goes.
+
+    `window` is what it may have under way, in bytes; None: as much as its way holds.
+    """
 
     label: str
     sender: str
     source: tuple[IPv4Address, int]
     destination: tuple[IPv4Address, int]
+    window: int | None = None
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Expected:
 
     cables: the directed cables of each stream, in order; mtus: the size of its full packets, the smallest MTU on
     its way (TCP learns it from the other end's MSS and by path MTU discovery); rates: its TCP payload in Mbit/s;
-    bounds: what it gets no more of, a cable or what a node can send or receive.
+    bounds: what it gets no more of, a cable, what a node can send or receive, or its window.
     """
 
     cables: dict[str, tuple[DirectedCable, ...]]
@@ -64,7 +69,8 @@ def expect(
     policies: Mapping[str, str] | None = None,
     ways: Ways | None = None,
 ) -> Expected:
-    """Cables from the topology, the routes and the hash policies; rates as max-min fair shares of wires and nodes.
+    """Cables from the topology, the routes and the hash policies; rates as max-min fair shares of wires and nodes,
+    each no more than its window in a round trip.
 
     The member of an end is computed bit for bit, but of one with balance-tcp: OVS hashes there with a key of its own,
     so its member must be given in switch_choices where more than one stream passes it; KeyError names a missing one.
@@ -90,6 +96,13 @@ def expect(
     capacity |= {str(bound): bound.wire_mbit for its in own.values() for bound in its}
     wanted = {label: [str(link) for cable in taken for link in (cable, *own[cable])] for label, taken in cables.items()}
     mtus = {label: min(site.mtu(cable.sender) for cable in taken) for label, taken in cables.items()}
+    for stream in streams:
+        if stream.window is None:
+            continue
+        if trip_ms := round_trip_ms(ways, stream.sender, stream.source[0], stream.destination[0]):
+            bound = f"{stream.label} has {stream.window} bytes under way in each {trip_ms:g} ms"
+            capacity[bound] = window_mbit(stream.window, trip_ms) / tcp_goodput_mbit(1, mtus[stream.label])
+            wanted[stream.label].append(bound)
     shares = fair_share(wanted, capacity)
     rates = {label: tcp_goodput_mbit(share.rate, mtus[label]) for label, share in shares.items()}
     return Expected(cables, mtus, rates, {label: share.bound for label, share in shares.items()})

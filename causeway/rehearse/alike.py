@@ -41,6 +41,7 @@ def alike(site: Site) -> list[list[str]]:
                 here.device,
                 there.node,
                 *(value for end in (here, there) for value in (leaves_mbit(site, end), site.mtu(end))),
+                site.cable_at(here).delay_ms,
                 site.channel_of(here) is None,
                 bool({here, there} & site.down),
             )

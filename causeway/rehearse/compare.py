@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from math import isclose
 
 from causeway.model.site import Site
+from causeway.plan.delays import window_bytes
 from causeway.rehearse.answer import Move, Turn, together
 from causeway.rehearse.rates import Pattern, Rates, falls, moved, patterns
 from causeway.rehearse.reach import Reach, Talk
@@ -50,6 +51,9 @@ def _pair(was: Talk, now: Talk, when: str) -> Iterator[_Key]:
     if not isclose(was.rate, now.rate, rel_tol=0.001):
         turn = "worse" if now.rate < was.rate else "better"
         yield "one stream", turn, _alone(was), _alone(now)
+    if was.round_trip_ms != now.round_trip_ms:
+        turn = "worse" if now.round_trip_ms > was.round_trip_ms else "better"
+        yield "round trip", turn, _trip(was), _trip(now)
     gone, new_ones = was.needs - now.needs, now.needs - was.needs
     if gone or new_ones:
         balance = len(now.needs) - len(was.needs)
@@ -63,6 +67,14 @@ def _state(talk: Talk) -> str:
 
 def _alone(talk: Talk) -> str:
     return f"{talk.rate:.1f} Mbit/s" + (f" ({talk.bound})" if talk.bound else "")
+
+
+def _trip(talk: Talk) -> str:
+    """How long it takes, and the window that a stream has to have for all of its rate."""
+    if not talk.round_trip_ms:
+        return "0 ms"
+    window = window_bytes(talk.rate, talk.round_trip_ms)
+    return f"{talk.round_trip_ms:g} ms (a window of {window / 1024:.0f} KiB for the whole rate)"
 
 
 def _way(nodes: tuple[str, ...]) -> str:

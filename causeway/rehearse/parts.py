@@ -192,7 +192,7 @@ def _fixed(before: Site, after: Site) -> Iterator[str]:
     if before.nodes.keys() != after.nodes.keys():
         return
     for cable in sorted(set(before.cables) ^ set(after.cables), key=str):
-        yield f"the cable {cable.a} - {cable.b}: it comes, goes, or carries another rate"
+        yield f"the cable {cable.a} - {cable.b}: it comes, goes, or is of another rate or length"
     for name, node in before.nodes.items():
         then = after.nodes[name]
         if (node.switch, node.forwarding) != (then.switch, then.forwarding):
@@ -206,8 +206,11 @@ def _fixed(before: Site, after: Site) -> Iterator[str]:
     if before.topology.filesystems != after.topology.filesystems:
         yield "filesystems: their administrators make and remove them, by commands"
     for name, cluster in before.topology.clusters.items():
-        if name in after.topology.clusters and cluster.mounts != after.topology.clusters[name].mounts:
+        now_is = after.topology.clusters.get(name, cluster)
+        if cluster.mounts != now_is.mounts:
             yield f"cluster {name}: its administrator mounts, by commands"
+        if cluster.failure_detection_s != now_is.failure_detection_s:
+            yield f"cluster {name}: its administrator says when a node is lost, by commands"
 
 
 def _made(site: Site, channel: object, end: ChannelEnd) -> object:

@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 
 from causeway.model.site import Site
 from causeway.model.topology import ChannelEnd
-from causeway.plan.files import Share, each_mb, spread
+from causeway.plan.files import Share, disk_share, each_mb, spread
 from causeway.plan.filesystems.spread import Direction
 from causeway.plan.paths import Ambiguous, Unreachable
 from causeway.plan.streams import StreamEnds, expect
@@ -170,7 +170,7 @@ def _files(site: Site) -> Iterator[Pattern]:
         clients = [name for name in site.members(cluster) if site.comes_up(name)][:_CLIENTS]
         for name, filesystem in site.mounts(cluster).items():
             servers = site.servers(name)
-            shape = cluster, filesystem.driver, tuple(servers), filesystem.layout, filesystem.parity
+            shape = cluster, filesystem.driver, tuple(servers), filesystem.layout, filesystem.parity, filesystem.disk
             outside = [client for client in clients if client not in servers]
             if shape in seen or not outside:
                 continue
@@ -197,7 +197,8 @@ def _work(filesystem: str, clients: Sequence[str], direction: Direction) -> Play
                 here = site.nodes[client].interfaces[own].address, ports[which]
                 ends = (client, here, daemon) if direction == "write" else (servers[which], daemon, here)
                 stream = StreamEnds(f"{client} {servers[which]}", *ends)
-                shares.setdefault(client, []).append(Share(stream, due.part))
+                disk = disk_share(site, filesystem, servers[which], direction)
+                shares.setdefault(client, []).append(Share(stream, due.part, disk))
         streams = [share.ends for own in shares.values() for share in own]
         return sum(each_mb(site, shares, _choices(reach, streams, dice), reach.ways).values()), Counter()
 

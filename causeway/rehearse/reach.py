@@ -9,8 +9,9 @@ from typing import Literal
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.plan.bounds import bounds
+from causeway.plan.delays import one_way_ms
 from causeway.plan.fairshare import tcp_goodput_mbit
-from causeway.plan.paths import Ambiguous, Hop, Unreachable, Ways
+from causeway.plan.paths import Ambiguous, Hop, Path, Unreachable, Ways
 from causeway.rehearse.alike import alike
 from causeway.rehearse.alone import needs_of
 from causeway.render.site import tunables
@@ -26,8 +27,9 @@ class Talk:
     """Whether a node can talk to an address, and why not; in `why` {a} and {b} stand for the two.
 
     `there` and `back` are the nodes that are passed, `mtu` the size of TCP's full packets, `rate` what one stream gets
-    alone (Mbit/s), `bound` the node that sends or receives no more ("": the wire is what bounds), `needs` the nodes and
-    cables without which the two cannot talk.
+    alone (Mbit/s) with a window that is large enough, `bound` the node that sends or receives no more ("": the wire is
+    what bounds), `round_trip_ms` how long its cables take, there and back, `needs` the nodes and cables without which
+    the two cannot talk.
     """
 
     state: State
@@ -37,6 +39,7 @@ class Talk:
     mtu: int = 0
     rate: float = 0.0
     bound: str = ""
+    round_trip_ms: float = 0.0
     needs: frozenset[str] = frozenset()
 
     @property
@@ -51,13 +54,14 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class _Leg:
-    """A hop's nodes, what its cables let through (bytes, Mbit/s of wire), whose own bound that is ("": the wire's), and
-    what there is only one of."""
+    """A hop's nodes, what its cables let through (bytes, Mbit/s of wire), whose own bound that is ("": the wire's), how
+    long they are, and what there is only one of."""
 
     passes: tuple[str, ...]
     mtu: int
     mbit: float
     bound: str
+    delay_ms: float
     needs: frozenset[str]
 
 
@@ -132,7 +136,8 @@ class Reach:
         rate, bound = tcp_goodput_mbit(slowest.mbit, mtu), _told(slowest.bound, one, other.node, target)
         things = {_told(thing, one, other.node, target) for leg in legs for thing in leg.needs} - {"{a}", "{b}"}
         needs = frozenset(" - ".join(sorted(thing.split(" - "))) for thing in things)
-        return Talk("yes", "", passes[0], passes[1], mtu, round(rate, 3), bound, needs)
+        trip_ms = sum(leg.delay_ms for leg in legs)
+        return Talk("yes", "", passes[0], passes[1], mtu, round(rate, 3), bound, trip_ms, needs)
 
     def routers(self, one: str, other: Port) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The nodes that pass packets of two on, there and back, as far as they get; switches do it unseen."""
@@ -195,7 +200,9 @@ class Reach:
             limits += [(own.wire_mbit, str(own)) for cable in cables for own in bounds(self.site, cable.sender)]
             mbit, bound = min(limits, key=lambda limit: limit[0])
             passes = (*hop.switches, hop.receiver.node)
-            self._legs[id(hop)] = _Leg(passes, mtu, mbit, bound, needs_of(self.site, hop))
+            self._legs[id(hop)] = _Leg(
+                passes, mtu, mbit, bound, one_way_ms(self.site, Path((hop,))), needs_of(self.site, hop)
+            )
         return self._legs[id(hop)]
 
     def _tight(self, there: _Way, back: _Way, mtu: int) -> str:

@@ -22,6 +22,7 @@ def as_data(site: Site) -> dict[str, Any]:
                 "ends": [str(port) for port in cable.ends],
                 "network": cable.network,
                 "rate_mbit": cable.both_ways,
+                "delay_ms": cable.delay_ms,
             }
             for cable in _links(site)
         ],
@@ -38,6 +39,7 @@ def as_data(site: Site) -> dict[str, Any]:
                 ],
                 "network": _member(site, channel).network,
                 "rate_mbit": _member(site, channel).both_ways,
+                "delay_ms": _member(site, channel).delay_ms,
             }
             for channel in site.channels
         ],
@@ -109,10 +111,11 @@ def _channel_edges(site: Site, box_of: dict[str, str]) -> Iterator[str]:
 
 
 def rate_words(cable: Cable) -> str:
-    """A cable's rate, from its first end to the second, and back where that is another."""
-    return " / ".join(
+    """A cable's rate from its first end to the second, and back where that differs; and its length, if it has one."""
+    rate = " / ".join(
         f"{mbit / 1000:g} Gbit/s" if mbit >= 1000 else f"{mbit} Mbit/s" for mbit in dict.fromkeys(cable.rate_mbit)
     )
+    return rate + (f", {cable.delay_ms:g} ms" if cable.delay_ms else "")
 
 
 def _id(name: str) -> str:

@@ -14,7 +14,9 @@ BOND_POLICY = NODES / "bonding" / "bond_policy.py"
 
 
 def ports(site: Site, name: str) -> str:
-    """The node's adapters, a line each: device, its wire's Mbit/s, MTU, host or switch, what it sends, and to whom."""
+    """The node's adapters, a line each: device, its wire's Mbit/s, MTU, host or switch, what it sends,
+    how long its cable is (ms), and to whom.
+    """
     kind = "switch" if site.nodes[name].switch else "host"
     lines = []
     for cable in site.cables:
@@ -22,7 +24,7 @@ def ports(site: Site, name: str) -> str:
             if here.node == name:
                 side = "host" if here.device in site.nodes[name].interfaces else kind
                 wire, sends = site.sends_mbit(here), mbit(leaves_mbit(site, here))
-                lines.append(f"{here.device} {wire} {site.mtu(here)} {side} {sends} {there}\n")
+                lines.append(f"{here.device} {wire} {site.mtu(here)} {side} {sends} {cable.delay_ms:g} {there}\n")
     return "".join(lines)
 
 

@@ -1,8 +1,10 @@
 """One run of scenarios: each is played, and runs/ID has the report and what was typed."""
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from rich.console import Console
 
@@ -31,11 +33,15 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     transcript.to(folder / "transcript.txt")
     watch, lag_before = clock.Watch(), clock.lag_s() if clock.paced() else 0.0
     recorder = Recorder(lab)
+    known = RUNS / f"played-{lab.site.name}-{clock.name()}.json"
+    repeats = clock.name() == "virtual"  # so what was last time is not looked at (see `Parts`)
+    last_s: dict[str, float] = {} if repeats else took.known(known)
 
     def play_one(scenario: Scenario) -> ScenarioResult:
         if marked := dirt.after(lab):
             return not_played(scenario, "broken", f"the lab was not restored after {marked}")
-        say.print(f"{scenario.name}: {scenario.title}", markup=False)
+        took = f" ({last_s[scenario.name]:.0f} s last time)" if scenario.name in last_s else ""
+        say.print(f"{scenario.name}: {scenario.title}{took}", markup=False)
         transcript.note(f"# scenario {scenario.name}")
         at_s = recorder.now_s()
         result = play(scenario, lab, seed, lambda why: collect(lab, folder / "evidence" / scenario.name, why))
@@ -67,6 +73,8 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     with interrupts.held():
         recorder.load.write(folder)
         files.write(run, folder, element(lab.site), load_part(lab.site, recorder.load))
+        if not repeats:
+            took.keep(known, last_s | {one.name: one.wall_s for one in results if one.verdict in ("pass", "fail")})
         say.print(f"report: runs/{name}/report.html", markup=False)
     return run
 

@@ -1,8 +1,10 @@
 """Find scenario files, play them on a lab, and turn what happened into results with a verdict."""
 
 import ast
+import importlib
 import importlib.util
 import inspect
+import pkgutil
 import random
 import re
 import traceback
@@ -17,6 +19,7 @@ from causeway.lab import dirt
 from causeway.lab.clock import Watch
 from causeway.lab.lab import Lab
 from causeway.report.result import Phase, ScenarioResult, Verdict
+from causeway.scenario import words
 from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
 
@@ -112,6 +115,12 @@ def load_all(wanted: Iterable[str]) -> list[Scenario]:
     This does what stands at a file's top level, which may be a stranger's: it is for the lab host, or for a jail.
     """
     return [_loaded(file) for file in check_all(list(wanted) or names())]
+
+
+def load_words() -> None:
+    """Load what scenarios are written in: before a jail in which their libraries could not be loaded."""
+    for module in pkgutil.iter_modules(words.__path__, f"{words.__name__}."):
+        importlib.import_module(module.name)
 
 
 def check_all(wanted: Iterable[str]) -> list[Path]:

@@ -16,7 +16,8 @@ DAEMON, FILE = "chronyd", "/etc/chrony/chrony.conf"
 ALLOWED_S = 0.05
 #: A daemon that was just started asks its server four times, two seconds apart, before it says anything.
 FIRST_S = 15
-#: How long one may take that has seen the date leap, as a lab wakes: it asks once in 64 s, until it has three answers.
+#: How long one may take that has seen the date leap, as a lab wakes: it is told to measure anew then, and one that does
+#: not hear that asks once in 64 s, until it has three answers.
 SOUND_S = 300
 #: How far the clock is off.
 MOST_S = 900

@@ -72,6 +72,6 @@ def test_every_static_switch_has_a_rule_for_every_adapter_of_its_network() -> No
 
 
 def test_a_fast_uplink_is_in_the_ports_of_both_of_its_ends() -> None:
-    assert "up1 1500 9000 switch 1500 spine1:line1\n" in FILES["nodes/line1/ports"].text
-    assert "line1 1500 9000 switch 1500 line1:up1\n" in FILES["nodes/spine1/ports"].text
-    assert "ib0 1150 9000 host 1150 line1:x1\n" in FILES["nodes/x1/ports"].text
+    assert "up1 1500 9000 switch 1500 0 spine1:line1\n" in FILES["nodes/line1/ports"].text
+    assert "line1 1500 9000 switch 1500 0 line1:up1\n" in FILES["nodes/spine1/ports"].text
+    assert "ib0 1150 9000 host 1150 0 line1:x1\n" in FILES["nodes/x1/ports"].text

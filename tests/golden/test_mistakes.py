@@ -610,11 +610,11 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         ],
     ),
     "block without a location": (
-        [("R001_NF: R00-M1-NF-?", "R001_NF: R00-M1-NG-?")],
+        [("R001_NF: R00-M1-NF-4", "R001_NF: R00-M1-NG-4")],
         [
             (
                 "R00-M1-NG",
-                "pools.io.blocks.R001_NF: no location matches 'R00-M1-NG-?'; use a pattern like R00-M0-NC-?",
+                "pools.io.blocks.R001_NF: no location matches 'R00-M1-NG-4'; use a pattern like R00-M0-NC-?",
             )
         ],
     ),

@@ -82,6 +82,27 @@ MISTAKES: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
             ),
         ],
     ),
+    "disks that are none, each said at once": (
+        [
+            (
+                "sysctl:",
+                FS.replace(
+                    "size_mib: 64,", "layout: whole, size_mib: 64, disk: {read_mb: 0, writes_mb: 80, read_us: -1},"
+                ),
+            )
+        ],
+        [
+            (
+                "  scratch:",
+                f"filesystems.scratch.disk.read_mb: input should be greater than or equal to 1 (it is 0); {GIVE}",
+            ),
+            (
+                "  scratch:",
+                f"filesystems.scratch.disk.read_us: input should be greater than or equal to 0 (it is -1); {GIVE}",
+            ),
+            ("  scratch:", "filesystems.scratch.disk.writes_mb: unknown key; did you mean write_mb?"),
+        ],
+    ),
     "a pool's channel with one member": (
         [("members: [eth1, eth2, eth3]", "members: [eth1]")],
         [
@@ -249,6 +270,22 @@ MISTAKES: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
             )
         ],
     ),
+    "lengths that no cable has": (
+        [
+            ("rate_mbit: 500", "rate_mbit: 500, delay_ms: -1"),
+            ("rate_mbit: 1000, mtu: 1500", "rate_mbit: 1000, delay_ms: 3ms, mtu: 1500"),
+        ],
+        [
+            (
+                "delay_ms: 3ms",
+                f"networks.sea.delay_ms: input should be a valid number (it is '3ms'); {GIVE}",
+            ),
+            (
+                "delay_ms: -1",
+                f"links[1].delay_ms: input should be greater than or equal to 0 (it is -1); {GIVE}",
+            ),
+        ],
+    ),
     "a rate of nothing, one way": (
         [("rate_mbit: 500", "rate_mbit: [500, 0]")],
         [
@@ -381,6 +418,16 @@ MISTAKES: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
     "a filesystem that is not there": (
         [("ntp: lark}", "ntp: lark, mounts: [scratch]}")],
         [("  Fleet:", "clusters.Fleet.mounts[0]: there is no filesystem 'scratch'; use one of (none)")],
+    ),
+    "a cluster that expels and shares nothing": (
+        [("ntp: lark}", "ntp: lark, failure_detection_s: 35}")],
+        [
+            (
+                "  Fleet:",
+                "clusters.Fleet.failure_detection_s: Fleet owns no filesystem and mounts none, so that its nodes have "
+                "nothing to lose; remove it, or add `mounts`",
+            )
+        ],
     ),
     "too few servers for the parity": (
         [("sysctl:", FS)],

@@ -21,7 +21,7 @@ that is broken off in [deny_interrupted](scenarios/deny_interrupted.md).
 """
 
 
-@pytest.mark.parametrize("play", ["trust", "integrity"])
+@pytest.mark.parametrize("play", ["trust", "integrity", "administration"])
 def test_a_play_finds_what_it_expects(on_jubl: Played, play: str) -> None:
     on_jubl.passed(play)
 

@@ -1,7 +1,9 @@
 """`watch` on a lab that is up: one look as JSON, and the live screen as tmux shows it to a person."""
 
+import json
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,6 +18,8 @@ from causeway.model.load import load_site
 JUBL = load_site(site_file("jubl"))
 #: How long a person waits for a machine that is busy with other things, in seconds of wall time.
 PATIENCE_S = 120
+#: How many looks say what one costs.
+LOOKS = 8
 
 
 class Pane:
@@ -67,6 +71,20 @@ def test_one_look_has_all_of_a_sound_lab(lab: Tool) -> None:
     assert len(look["links"]) == 2 * len(JUBL.cables)
     assert [link for link in look["links"] if link["now_mbit"] is None] == []  # a switch's ports are many
     assert 60 * look["took_s"] < PATIENCE_S
+
+
+@pytest.mark.night
+def test_it_costs_less_than_2_percent_of_the_labs_time(lab: Tool) -> None:
+    watching = lab.start("watch", "--json")
+    assert watching.stdout is not None
+    try:
+        looks = [(json.loads(watching.stdout.readline()), time.monotonic()) for _ in range(LOOKS)]
+    finally:
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(timeout=PATIENCE_S) == 0
+    took_s, passed_s = sum(look["took_s"] for look, _ in looks[1:]), looks[-1][1] - looks[0][1]
+    print(f"{LOOKS - 1} looks of {took_s / (LOOKS - 1):.3f} s in {passed_s:.1f} s")
+    assert took_s < 0.02 * passed_s
 
 
 def test_the_screen_follows_a_fault_and_ctrl_c_ends_it(lab: Tool, pane: Pane) -> None:

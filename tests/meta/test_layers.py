@@ -12,7 +12,7 @@ from causeway.folders import REPO
 #: From the ground up; who stands side by side does not know the other. A module imports from lower floors and its own.
 FLOORS = (
     {"errors", "folders", "interrupts"},
-    {"process", "wait", "keys"},
+    {"process", "wait", "keys", "took"},
     {"model", "report"},
     {"plan"},
     {"render"},
@@ -33,6 +33,7 @@ STARTERS = {
     "causeway/hosts/agent.py",  # forks to become a job, with the tool already loaded
     "nodes/mc/mc/native.py",
     "nodes/mc/mc/daemons.py",  # one that outlives the command
+    "nodes/mc/mc/leased.py",  # becomes a daemon, and tells who has started it that it has begun
 }
 
 

@@ -49,7 +49,9 @@ def seeds(count: int) -> list[int]:
 def nightly() -> list[tuple[str, int]]:
     """Sites and seeds of a run, all of them with every scenario."""
     drawn = [(f"drawn-{seed}", 1) for seed in seeds(DRAWN_NIGHTLY)]
-    return [("jubl", 2), ("jubl", 464), ("renamed", 1), ("slower", 1), *drawn]
+    shipped = [("jubl", 2), ("jubl", 464), ("deisa", 1)]
+    shipped += [(block, seed) for block in ("dcs9900", "ds3400", "ds5300") for seed in (1, 464)]
+    return [*shipped, ("race", 1), ("renamed", 1), ("slower", 1), *drawn]
 
 
 def site_file(site: str, folder: Path) -> str:
@@ -60,6 +62,8 @@ def site_file(site: str, folder: Path) -> str:
     elif site in ("renamed", "slower"):
         change = {"renamed": renamed, "slower": slower}[site]
         text = yaml.safe_dump(change(yaml.safe_load(JUBL.read_text())), sort_keys=False)
+    elif site == "race":
+        return str(REPO / "tests" / "sites" / "race.yaml")
     else:
         return site
     folder.mkdir(parents=True, exist_ok=True)
@@ -113,7 +117,7 @@ def play(site: str, scenarios: Sequence[str], seed: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("site", help="drawn-SEED, renamed, slower, nightly, or what `causeway run --lab` takes")
+    parser.add_argument("site", help="drawn-SEED, renamed, slower, race, nightly, or what `causeway run --lab` takes")
     parser.add_argument("scenario", nargs="*", help="default: every shipped one, and whether the lab is as drawn")
     parser.add_argument("--seed", type=int, default=1, help="of the run")
     given = parser.parse_args()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mc import config as configuration
-from mc import keys, native
+from mc import fstab, keys, native
 from mc.config import Config, save
 from mc.main import main
 from tests.unit.mc_node import HERE, Does, Said, lay_out
@@ -20,7 +20,10 @@ def var(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lay_out(folder)
     monkeypatch.setattr(configuration, "VAR", folder)
     monkeypatch.setattr(configuration, "LOCK", tmp_path / "run" / "mc.lock")
+    monkeypatch.setattr(fstab, "FILE", tmp_path / "fstab")
     monkeypatch.setattr(native, "verbose", False)
+    monkeypatch.setattr(native, "_shell", "")
+    monkeypatch.setattr(native, "_copy", "")
     return folder
 
 

@@ -1,10 +1,12 @@
 """A lab whose every node is this machine: commands run here, and paths are this machine's (in a test's own folder)."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from causeway.folders import REPO
 from causeway.lab.lab import Lab
@@ -34,6 +36,12 @@ class Here(Lab):
 
 def here(folder: Path) -> Here:
     return Here(SITE, folder)
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, play: Callable[..., None], words: Mapping[str, Any]) -> None:
+    """Have a scenario say other words than it has imported, or other constants than its own, until the test ends."""
+    for word, value in words.items():
+        monkeypatch.setitem(play.__globals__, word, value)
 
 
 def compared(play: Callable[[Stage, Any], None], cast: object, folder: Path) -> list[Comparison]:

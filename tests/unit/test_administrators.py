@@ -60,6 +60,18 @@ def exchanged(owner: str, at: str, client: str, by: str, filesystem: str, contac
     ]
 
 
+def test_a_cluster_that_is_to_expel_is_told_so_before_its_daemons_begin(tmp_path: Path) -> None:
+    clusters = SITE.topology.clusters | {
+        "FILES": SITE.topology.clusters["FILES"].model_copy(update={"failure_detection_s": 35})
+    }
+    expelling = replace(SITE, topology=SITE.topology.model_copy(update={"clusters": clusters}))
+    recorder = Recorder(expelling, tmp_path, [])
+    administrators.serve(recorder, say)
+    told = [line for line in recorder.typed if "failureDetectionTime" in line]
+    assert told == ["arc1: mcchconfig failureDetectionTime=35"]
+    assert recorder.typed.index(told[0]) < recorder.typed.index("arc1: mcstartup -a")
+
+
 def test_each_cluster_is_made_where_its_administrator_works_and_granted_what_it_mounts(tmp_path: Path) -> None:
     recorder = lab(tmp_path)
     administrators.serve(recorder, say)

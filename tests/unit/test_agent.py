@@ -91,6 +91,10 @@ def test_a_lab_that_is_to_be_a_template_rests_when_its_last_job_has_ended_and_dr
 
     asked: list[int] = []
     dates: list[tuple[int, float]] = []
+    typed: list[list[str]] = []
+    for pid, name in ((7, "sshd"), (41, "chronyd"), (43, "chronyc")):
+        (tmp_path / f"proc/{pid}").mkdir(parents=True)
+        (tmp_path / f"proc/{pid}/comm").write_text(f"{name}\n")
     random = tmp_path / "urandom"
     monkeypatch.setattr(agent, "SHARE", tmp_path)
     monkeypatch.setattr(agent, "_CLONE", Kernel())
@@ -98,11 +102,15 @@ def test_a_lab_that_is_to_be_a_template_rests_when_its_last_job_has_ended_and_dr
     monkeypatch.setattr(agent, "_URANDOM", random)
     monkeypatch.setattr(agent.fcntl, "ioctl", lambda _, number: asked.append(number))
     monkeypatch.setattr(agent.time, "clock_settime", lambda *words: dates.append(words))
+    monkeypatch.setattr(agent, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(agent, "_ANEW_AFTER_S", 0.0)
+    monkeypatch.setattr(agent, "run_all", lambda commands, **_: typed.extend(commands))
     (tmp_path / "template").touch()
     job = submit(tmp_path, ["up"])
     agent.Agent(do).serve()
     assert (random.read_bytes(), asked) == (b"seed 7", [0x5207])
     assert dates == [(agent.time.CLOCK_REALTIME, 1767225600.5)]
+    assert typed == [["nsenter", "-a", "-t", "41", "chronyc", "burst", "4/8"]]
     assert not {"template", "chance", "date"} & {file.name for file in tmp_path.iterdir()}
 
 

@@ -147,6 +147,16 @@ def test_progress_is_the_builds_own_output(checkout: Path) -> None:
     assert all(line.startswith("building the tool: ") for line in said[:2])
 
 
+def test_progress_says_how_long_it_took_last_time(checkout: Path) -> None:
+    script(checkout, "tool", "echo compiling")
+    build(TOOL, quiet)
+    assert TOOL.folder.with_name("tool.took").read_text() == "0"
+    (checkout / "images/tool/source").write_text("two\n")
+    said: list[str] = []
+    build(TOOL, said.append)
+    assert said[0].startswith("building the tool, 0 s last time: ")
+
+
 def test_a_failed_build_leaves_its_log_and_no_folder(checkout: Path) -> None:
     script(checkout, "tool", 'touch "$1/half"; seq 10; echo "no such package" >&2; exit 7')
     with pytest.raises(LabBroken) as caught:
@@ -276,15 +286,28 @@ def test_two_builders_wait_for_each_other_and_build_once(checkout: Path, tmp_pat
     assert seen == [True] * 4
 
 
-def test_only_the_two_newest_of_a_kind_are_kept(checkout: Path) -> None:
+def test_the_new_one_the_one_used_last_and_those_of_the_last_hour_are_kept(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artefacts, "ALL", (TOOL, KIT))
     folder_of = {}
-    for version in ("one", "two", "three", "four"):
+    for version, hours_ago in {"one": 5, "two": 0.8, "three": 4, "four": 0.5, "five": 0}.items():
         (checkout / "images/tool/source").write_text(f"{version}\n")
         folder_of[version] = build(KIT, quiet), build(TOOL, quiet)
-    newest = [folder_of["three"], folder_of["four"]]
-    assert cached() == {folder.name for pair in newest for folder in pair}
-    logs = {path.stem for path in folders.cache().glob("*.log")}
-    assert logs == cached()
+        for folder in folder_of[version]:
+            os.utime(folder, (0, time.time() - hours_ago * 3600))
+    kept = {version for version, pair in folder_of.items() if pair[0].name in cached()}
+    assert kept == {"two", "four", "five"}
+    assert cached() == {folder.name for version in kept for folder in folder_of[version]}
+    assert {path.stem for path in folders.cache().glob("*.log")} == cached()
+    # what is used stays longer
+    (checkout / "images/tool/source").write_text("two\n")
+    artefacts.are_used()
+    os.utime(folder_of["four"][1], (0, time.time() - 2 * 3600))
+    (checkout / "images/tool/source").write_text("six\n")
+    build(TOOL, quiet)
+    assert folder_of["two"][1].name in cached()
+    assert folder_of["four"][1].name not in cached()
 
 
 def test_what_a_killed_build_has_mounted_is_found_the_last_one_first() -> None:

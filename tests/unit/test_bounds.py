@@ -54,8 +54,8 @@ def test_a_bound_is_kept_by_the_shaper_of_who_sends_to_the_node_or_by_its_own() 
     assert leaves_mbit(JUBL, Port("zam870", ION)) == pytest.approx(RECEIVES_WIRE)
     assert leaves_mbit(JUBL, Port(ION, "eth0")) == pytest.approx(SENDS_WIRE)
     assert leaves_mbit(JUBL, Port("FEN", "eth6")) == 1000
-    assert ports(JUBL, ION) == f"eth0 1000 1500 host 844.413 zam870:{ION}\n"
-    assert f"{ION} 1000 1500 switch 898.5829 {ION}:eth0\n" in ports(JUBL, "zam870")
+    assert ports(JUBL, ION) == f"eth0 1000 1500 host 844.413 0 zam870:{ION}\n"
+    assert f"{ION} 1000 1500 switch 898.5829 0 {ION}:eth0\n" in ports(JUBL, "zam870")
 
 
 def test_a_bound_says_whose_it_is() -> None:

@@ -28,7 +28,7 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words import channels as words
 from causeway.scenario.words.channels import Try, steady, tries
 from causeway.scenario.words.streams import Lone, Outcome
-from tests.unit.here import SITE, Here, compared, here
+from tests.unit.here import SITE, Here, compared, here, stand_in
 
 STATIC_OR_LACP = load("channel_static_or_lacp")
 CAST: Any = STATIC_OR_LACP.cast_by(Ask(SITE))[0]
@@ -107,7 +107,6 @@ class Ends:
 
 
 def play(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Comparison]:
-    own: dict[str, Any] = STATIC_OR_LACP.play.__globals__
     ends = Ends(CAST.server, wrong)
     real = wait.until
     at_once = {"deadline_s": 0.1, "poll_s": 0.001}
@@ -121,8 +120,7 @@ def play(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Comp
         "lost": ends.lost,
         "lights": ends.lights,
     }
-    for word, value in patches.items():
-        monkeypatch.setitem(own, word, value)
+    stand_in(monkeypatch, STATIC_OR_LACP.play, patches)
     return compared(STATIC_OR_LACP.play, CAST, folder)
 
 

@@ -15,6 +15,7 @@ from causeway.cli.complete import Shell
 from causeway.folders import REPO, site_file, sites
 from causeway.lab.faults.catalogue import FAULTS
 from causeway.model.load import load_site
+from causeway.plan.sizing import catalogue
 from causeway.scenario import runner
 
 TYPED = 'COMP_LINE="causeway $1" COMP_POINT=$((${#1} + 9)); _causeway 2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"'
@@ -67,6 +68,10 @@ def in_bash(typed: str, tmp_path: Path) -> list[str]:
         "graph --co": ["--count"],
         "run ": runner.names(),
         "run io --lab j": ["jubl"],
+        "rehearse s": ["small"],
+        "hash a:1 b:2 --lab x": ["xe"],
+        "up --clock ": ["virtual", "paced", "real"],
+        "size dcs": [block for block in catalogue().blocks if block.startswith("dcs")],
         "fault inject ": list(FAULTS),
         "fault inject link_silent ": ["node=", "device="],
         "fault inject link_silent node=x ": ["device="],
@@ -124,6 +129,51 @@ def test_the_other_shells_are_told_the_same(shell: str) -> None:
     env = typed | {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
     said = CliRunner().invoke(app, [], prog_name="causeway", env=env).output
     assert "node=cn01" in said and "node=cn02" in said and "nsd01" not in said
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed, and this asks a real one")
+@pytest.mark.parametrize(
+    ("typed", "expected"), {"lab start co": ["colleague"], "bundle here": ["here.txt"], "rehearse s": ["small"]}.items()
+)
+def test_a_real_fish_offers_files_where_there_is_nothing_else(typed: str, expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(script("fish"))
+    (tmp_path / "here.txt").touch()
+    (tmp_path / "start").mkdir()
+    argv = ["fish", "--no-config", "-c", f"source script; complete --do-complete='bin/causeway {typed}'"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.split() == expected
+
+
+#: Types $2 and Tab at a zsh on a terminal that has read the script $1, and then has it print what stands there.
+ZSH = r"""
+zmodload zsh/zpty
+zpty typed zsh -f -i
+zpty -w typed "autoload -Uz compinit; compinit -u -D; source ${(q)1}; print REA''DY"
+zpty -r typed seen "*READY*"
+zpty -w -n typed "$2"$'\t\x01print -r -- GO""T \x05\n'
+zpty -r typed seen $'*\nGOT *\n'
+print -r -- "${seen##*$'\n'GOT }"
+"""
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed, and this asks a real one")
+@pytest.mark.usefixtures("lab")
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    {
+        "grap": "graph",
+        "lab start co": "lab start colleague",
+        "shell FE": "shell FEN",
+        "fault inject link_silent node=FE": "fault inject link_silent node=FEN",
+        "bundle her": "bundle here.txt",
+    }.items(),
+)
+def test_a_real_zsh(typed: str, expected: str, tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(script("zsh"))
+    (tmp_path / "here.txt").touch()
+    argv = ["zsh", "-f", "-c", ZSH, "zsh", str(tmp_path / "script"), f"causeway {typed}"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    assert done.stdout.split() == ["causeway", *expected.split()]
 
 
 @pytest.mark.parametrize("shell", Shell)

@@ -28,6 +28,7 @@ def test_a_path_that_says_more_than_a_path_is_refused_before_anything_is_built_o
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artefacts, "missing", list)
+    monkeypatch.setattr(artefacts, "are_used", lambda: None)
     host.ensure_images(print)
     monkeypatch.setenv("CAUSEWAY_RUNS", str(tmp_path / name))
     assert not needs.paths().found

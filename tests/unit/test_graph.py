@@ -36,7 +36,7 @@ def test_data_has_every_node_link_and_channel_and_is_json() -> None:
     assert [node["name"] for node in data["nodes"]] == list(JUBL.nodes)
     assert {"name": "nsd01", "cluster": "JUMP", "role": "server"} in data["nodes"]
     assert {"name": "zam870", "cluster": None, "role": "switch"} in data["nodes"]
-    assert {"ends": ["deisa:eth0", "zam870:deisa"], "network": "b", "rate_mbit": 1000} in data["links"]
+    assert {"ends": ["deisa:eth0", "zam870:deisa"], "network": "b", "rate_mbit": 1000, "delay_ms": 0} in data["links"]
     assert len(data["links"]) == 13 + 8
     assert len(data["channels"]) == 6
 
@@ -49,6 +49,7 @@ def test_a_channel_has_both_ends_with_members_and_policies() -> None:
         ],
         "network": "b",
         "rate_mbit": 1000,
+        "delay_ms": 0,
     }
 
 

@@ -17,7 +17,7 @@ from causeway.lab.faults.catalogue import FAULTS
 from causeway.lab.lab import Lab
 from causeway.lessons import check as checking
 from causeway.lessons import lesson as lessons
-from causeway.lessons import notes, text
+from causeway.lessons import notes, promises, text
 from causeway.lessons.desk import NOTHING, Desk
 from causeway.lessons.lesson import CastLesson, Lesson
 from causeway.lessons.notes import Notes
@@ -25,6 +25,8 @@ from causeway.lessons.text import Carried, Command
 from causeway.lessons.troubles import drawn
 from causeway.model.load import load_site
 from causeway.model.site import Site
+from causeway.scenario.words.logins import IN
+from tests import lessons as played
 
 SITES = {name: load_site(site_file(name)) for name in sites()}
 SOUND = """# One thing is learned
@@ -229,6 +231,20 @@ def test_the_slow_hop_is_another_with_another_seed() -> None:
     assert {lesson.for_site(SITES["jubl"], seed).cast.wrong for seed in range(20)} == {"route", "cables", "policy"}
 
 
+def test_by_night_each_draw_is_played_that_has_a_solution_of_its_own() -> None:
+    known = {name: lessons.load(lessons.FOLDER / name) for name in lessons.every()}
+    plays = [(play, known[play.lesson].for_site(SITES[play.site], play.seed, play.level)) for play in played.every()]
+    assert {(play.lesson, play.level) for play, _ in plays} == {
+        (name, level) for name, one in known.items() for level in range(1, one.levels + 1)
+    }
+    for name, of in (("slow", lambda cast: cast.wrong), ("colleague", lambda cast: [t.fault for t in cast.troubles])):
+        for level in range(1, known[name].levels + 1):
+            mine = [(play, cast) for play, cast in plays if (play.lesson, play.level) == (name, level)]
+            others = [known[name].for_site(SITES[mine[0][0].site], seed, level) for seed in range(100, 160)]
+            drawn_too = {str(of(one.cast)): of(one.cast) for one in others}
+            assert sorted(of(one.cast) for _, one in mine) == sorted(drawn_too.values())
+
+
 # Checks
 
 
@@ -298,6 +314,40 @@ def test_soon_waits_for_what_comes_and_not_for_what_is_not_there() -> None:
     assert [(c.ok, c.measured) for c in desk.comparisons] == [(True, 3), (False, NOTHING)]
 
 
+def test_soon_looks_again_as_rarely_as_it_is_told() -> None:
+    looks: list[float] = []
+    Desk(Bare(SITES["small"]), "x", 1).soon("counted", 3, lambda: looks.append(0) or 1, 0.2, 0.15)
+    assert len(looks) == 3
+
+
+# Promises
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Logins as they are looked at; of all other kinds each is kept, and notes here that it was asked."""
+    asked: list[str] = []
+    for kind in ("_routes", "_names", "_time", "_sizes", "_channels"):
+        monkeypatch.setattr(promises, kind, lambda _, kind=kind: iter(asked.append(kind) or ()))
+    monkeypatch.setattr(promises, "cut", lambda *_: [])
+    monkeypatch.setattr(promises, "computed_cut", lambda *_: [])
+    monkeypatch.setattr(promises, "login", lambda *_: IN)
+    return asked
+
+
+@pytest.mark.parametrize("deaf", SITES["small"].hosts())
+def test_an_sshd_that_does_not_run_shows_wherever_it_is(
+    deaf: str, kinds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk, two = Desk(Bare(SITES["small"]), "x", 1), ["quay1", "quay2"]
+    monkeypatch.setattr(promises, "listens", lambda *_: True)
+    assert promises.whole(desk, two) and len(kinds) == 5
+    monkeypatch.setattr(promises, "listens", lambda _, node, __: node != deaf)
+    assert [kind for kind, held in promises.kept(desk, two).items() if not held] == ["logins"]
+    kinds.clear()
+    assert not promises.whole(desk, two) and "_sizes" not in kinds  # it looks no further
+
+
 # Commands
 
 
@@ -359,3 +409,26 @@ def test_a_site_that_cannot_take_a_lesson_says_why() -> None:
     with pytest.raises(Unsupported, match="small has no filesystem that a cluster mounts of another"):
         keys.for_site(SITES["small"])
     assert isinstance(keys.for_site(SITES["jubl"]), CastLesson)
+
+
+def test_a_beginning_that_there_is_no_memory_to_keep_is_said_with_what_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Host:
+        name, folder, share = "small", tmp_path, tmp_path
+
+        def site(self) -> Site:
+            return SITES["small"]
+
+        def do(self, *_: Any) -> int:
+            return 0
+
+    def none_left(*_: Any) -> None:
+        raise BadInput("333 MiB are left")
+
+    monkeypatch.setenv("CAUSEWAY_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(commands.host, "ask_for_a_clone", none_left)
+    with pytest.raises(BadInput, match=f"333 MiB are left.* `causeway checkpoint {notes.BEGINNING} --lab small`"):
+        commands._start_in(Host(), "routes", lessons.folder_of("routes"), 1, 1)  # type: ignore[arg-type]
+    assert notes.read(tmp_path) is not None  # it is on
+    assert capsys.readouterr().err.strip() == "the beginning of routes is made"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,17 @@ class Servers:
         self.fails: BaseException | None = None
         #: Whether they have taken the change when they fail.
         self.half = False
+        #: Those that do not serve; of these, those that no ssh reaches; those that were made sure of.
+        self.away: list[str] = []
+        self.silent: set[str] = set()
+        self.ended: list[str] = []
 
-    def serving(self, _filesystem: Filesystem) -> bool:
-        return True
+    def absent(self, _filesystem: Filesystem) -> list[str]:
+        return self.away
+
+    def end(self, _filesystem: Filesystem, server: str) -> bool:
+        self.ended.append(server)
+        return server not in self.silent
 
     def grant(self, config: Config, filesystem: Filesystem, *, restart: bool) -> None:
         self.told.append(restart)
@@ -52,9 +61,15 @@ def servers(cluster: Config, var: Path, monkeypatch: pytest.MonkeyPatch) -> Serv
     cluster.clusters, cluster.filesystems, cluster.grants = ["green.example"], [WORK], [GREEN]
     save(cluster, var)
     made = Servers()
-    monkeypatch.setattr(gluster, "serving", made.serving)
-    monkeypatch.setattr(gluster, "grant", made.grant)
+    for name in ("absent", "end", "grant"):
+        monkeypatch.setattr(gluster, name, getattr(made, name))
     return made
+
+
+def granted(row: Grant, filesystem: Filesystem = WORK) -> None:
+    """Have this be the one grant, of this filesystem."""
+    with change() as config:
+        config.filesystems, config.grants = [filesystem], [row]
 
 
 def states() -> dict[str, str]:
@@ -127,12 +142,49 @@ def test_denying_and_deleting_twice_is_no_mistake_and_tells_the_servers_again(do
     assert does("mcauth delete green.example") == (0, "there is no cluster green.example any more\n", "")
 
 
-def test_nothing_is_marked_where_not_all_servers_serve(
-    does: Does, servers: Servers, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("command", "away"), [("mcauth grant green.example -f work -a rw", ["c"]), (DENY, ["a", "b", "c", "d"])]
+)
+def test_a_grant_takes_all_servers_and_a_denial_one(
+    command: str, away: list[str], does: Does, servers: Servers
 ) -> None:
-    monkeypatch.setattr(gluster, "serving", lambda _: False)
-    assert "not all servers of work serve it" in does(DENY).err
-    assert (states(), servers.told) == ({"green.example": "held"}, [])
+    servers.away = away
+    assert f"{' '.join(away)}: not all servers of work serve it" in does(command).err
+    assert (states(), servers.told, servers.ended) == ({"green.example": "held"}, [], [])
+
+
+@pytest.mark.parametrize("silent", [set(), {"c"}], ids=["its daemon is down", "it is off"])
+@pytest.mark.parametrize("command", [DENY, "mcauth delete green.example"])
+def test_a_denial_holds_while_a_server_is_down(command: str, silent: set[str], does: Does, servers: Servers) -> None:
+    granted(Grant("green.example", "work", "rw", "no"))
+    servers.away, servers.silent = ["c"], silent
+    said = does(command)
+    assert (said.rc, said.out) == (0, "c: does not serve work, and is told when it starts; mcstartup\n")
+    assert (servers.let_in, states(), servers.ended, servers.told) == ({}, {}, ["c"], [False])
+
+
+def test_whole_files_on_a_server_that_cannot_be_reached_may_be_read_and_that_is_said(
+    does: Does, servers: Servers
+) -> None:
+    whole = replace(WORK, layout="whole", parity=0)
+    granted(Grant("green.example", "work", "rw", "no"), whole)
+    servers.away = ["c"]
+    assert does(DENY).rc == 0
+    granted(Grant("green.example", "work", "rw", "no"), whole)
+    servers.silent = {"c"}
+    said = does(DENY)
+    assert (said.rc, states()) == (1, {"green.example": "leaving"})
+    assert "c cannot be reached, and may serve work all the same; switch it off" in said.err
+
+
+def test_who_may_only_read_goes_on_leaving_until_all_servers_can_start_anew(does: Does, servers: Servers) -> None:
+    servers.away = ["c"]
+    said = does(DENY)
+    assert (said.rc, states(), servers.told) == (1, {"green.example": "leaving"}, [False])
+    assert "not all servers of work serve it, and some must start anew; mcstartup -a" in said.err
+    servers.away = []
+    assert does(DENY).rc == 0
+    assert (servers.let_in, states(), servers.told) == ({}, {}, [False, True])
 
 
 def test_two_administrators_end_in_the_later_ones_state(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:

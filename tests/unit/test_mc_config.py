@@ -8,7 +8,7 @@ import pytest
 
 from mc import config as configuration
 from mc import native
-from mc.config import Config, Filesystem, Grant, Node, RemoteCluster, RemoteFilesystem, change, load, save
+from mc.config import Config, Filesystem, Grant, Node, NodeSetting, RemoteCluster, RemoteFilesystem, change, load, save
 from mc.native import Refused
 from tests.unit.mc_node import HERE, lay_out
 
@@ -17,7 +17,11 @@ FULL = Config(
     "0123456789abcdef",
     "SN-b",
     nodes=[HERE, Node(3, "R00-M0-NC-3", "10.2.64.33", "nonquorum")],
+    secondary="R00-M0-NC-3",
+    shell="/usr/bin/ssh",
+    copy="/usr/bin/scp",
     settings={"cipherList": "AUTHONLY", "pingTimeout": "10"},
+    node_settings=[NodeSetting("R00-M0-NC-3", "pagepool", "64M")],
     clusters=["green.example", "red.example"],
     filesystems=[Filesystem("work", "/work", "a,b,c,d", "/disks/work/brick")],
     grants=[Grant("green.example", "work", "ro", "no"), Grant("red.example", "work", "rw", "99:99")],
@@ -258,6 +262,33 @@ def test_a_node_that_has_a_newer_state_goes_on_with_that_and_says_so(
     assert told.settings == {"pingTimeout": "5"}
     said = "FEN-b has an older configuration than this node; going on with that of this node\n"
     assert capsys.readouterr().out.endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("serves", "answering", "hears"), [(True, "abc", True), (True, "ab", True), (True, "a", False), (False, "", False)]
+)
+def test_a_server_starts_with_the_newest_state_of_most_quorum_nodes_or_not_at_all(
+    serves: bool, answering: str, hears: bool, cluster: Config, var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of five: this node, the configuration server, which is silent, and a, b, c, of which a alone has the newest."""
+    others = [Node(n, name, f"192.0.2.{n}", "quorum") for n, name in enumerate(("FEN-b", "a", "b", "c"), 2)]
+    served = [replace(f, servers=f"{HERE.name},a") for f in FULL.filesystems if serves]
+    old = replace(cluster, server="FEN-b", nodes=[HERE, *others], filesystems=served, grants=FULL.grants)
+    packed = {}
+    for name, state in {"a": replace(old, generation=1, grants=[]), "b": old}.items():
+        save(state, var)
+        packed[name] = subprocess.run(configuration._pack(), capture_output=True, check=True).stdout
+
+    def ssh(node: str, _command: str) -> native.Result:
+        answers = node in answering
+        return native.Result(0 if answers else 255, packed.get(node, packed["b"]) if answers else b"", "")
+
+    monkeypatch.setattr(configuration.native, "ssh", ssh)
+    if serves and not hears:
+        with pytest.raises(Refused, match=r"of 5 quorum nodes 2 say who may mount them: .*; first: start FEN-b"):
+            configuration.fetch(load())
+    else:
+        assert configuration.fetch(load()).grants == ([] if hears else FULL.grants)
 
 
 @pytest.mark.usefixtures("cluster")

@@ -405,6 +405,46 @@ def test_a_bricks_file_stays_its_owners_alone_for_it_has_a_password(server: Serv
 
 
 @pytest.mark.parametrize(
+    ("rows", "let_in", "to_read"),
+    [
+        ([], "blue.example", "blue.example"),
+        ([("grey.example", "work", "rw", "held")], "blue.example,grey.example", "blue.example"),
+        ([("grey.example", "work", "rw", "leaving")], "blue.example", "blue.example"),
+        ([("grey.example", "home1", "rw", "held")], "blue.example", "blue.example"),
+        ([("grey.example", "work", "ro", "coming")], "blue.example", "blue.example"),
+        ([("red.example", "work", "ro", "held")], "blue.example", "red.example"),
+        # who was granted it meanwhile the daemon hears of from the others
+        ([("pink.example", "work", "rw", "held")], "blue.example", "blue.example"),
+    ],
+)
+def test_a_server_that_comes_back_lets_in_nobody_whom_the_tables_leave_out(
+    rows: list[tuple[str, str, str, str]],
+    let_in: str,
+    to_read: str,
+    server: Server,
+    cluster: Config,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server.grants(GRANTS)
+    known = BRICK.replace("ssl-allow blue.example", "ssl-allow blue.example,grey.example")
+    file = server.writes(BRICK_FILE, known)
+    with_both = file.read_text()
+    monkeypatch.setattr(gluster, "_VOLUMES", server.folder)
+    cluster.filesystems = [Filesystem("work", "/work", "a,b,c,d", "/disks/work/brick")]
+    cluster.grants = [Grant(c, f, access, "no", state) for c, f, access, state in rows]
+    begun: dict[str, str] = {}
+    monkeypatch.setattr(native, "must", lambda argv: begun.setdefault(argv[0], file.read_text()))
+    monkeypatch.setattr(gluster, "answers", lambda _: True)
+    monkeypatch.setattr(gluster, "_KEYS", {})
+    for name in ("_LOGS", "_SECURE"):
+        monkeypatch.setattr(gluster, name, server.folder / "daemon" / name)
+    gluster.start(cluster)
+    less = with_both.replace("blue.example,grey.example", let_in).replace("green.example,red.example", to_read)
+    assert begun == {"glusterd": less}, "before the daemon starts it"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
     "name",
     ["work.tcp-fuse.vol", "trusted-work.tcp-fuse.vol", "work-shd.vol", "work-rebalance.vol", "work.gfproxyd.vol"],
 )

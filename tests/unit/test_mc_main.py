@@ -10,8 +10,9 @@ import pytest
 
 from causeway.docs.mc import mc_commands
 from mc import config as configuration
-from mc import main
+from mc import daemons, keys, leases, main, native
 from mc.config import Config, Grant, Node, change, load, save
+from mc.drivers import gluster
 from tests.unit.mc_node import HERE, Does
 
 BIN = Path(__file__).parents[2] / "nodes/mc/bin"
@@ -87,6 +88,7 @@ def test_whoever_is_not_root_is_refused(command: str, monkeypatch: pytest.Monkey
 #: One right line for each command.
 RIGHT = [
     "mccrcluster -n /nowhere/nodes -p SN-b -C green.example",
+    "mcchcluster -s SN-b",
     "mclscluster",
     "mcaddnode SN-b",
     "mcdelnode SN-b",
@@ -125,10 +127,27 @@ REFUSED = {
     "mcdelnode FEN-b": "there is no node FEN-b in cluster blue.example; mclsnode lists its nodes",
     "mcdelnode sn-B": "SN-b is the configuration server; it cannot be deleted",
     "mcstartup -w FEN-b": "there is no node FEN-b in cluster blue.example; mclsnode lists its nodes",
-    "mcchconfig pagepool=128M": "there is no attribute 'pagepool'; the attributes are cipherList, pingTimeout",
+    "mcchconfig worker1Threads=48": "there is no attribute 'worker1Threads'; the attributes are cipherList,"
+    " failureDetectionTime, subnets, maxblocksize, autoload, uidDomain, pingTimeout, pagepool",
+    "mcchconfig pagepool=128": "'128' is no size; give it as 1024K, 128M or 1G",
+    "mcchconfig pagepool=2M": "pagepool=2M: give 4M to 1024M",
+    "mcchconfig pagepool=8M -N FEN-b": "there is no node FEN-b in cluster blue.example; mclsnode lists its nodes",
+    "mcchconfig autoload=yes -N SN-b": "autoload is the same on all nodes; -N is for pagepool",
+    "mcchconfig autoload=perhaps": "autoload=perhaps: give yes or no",
+    "mcchconfig uidDomain=a,b": "'a,b' is no name for a cluster; use letters, digits, dots and dashes",
+    "mcchconfig maxblocksize=1000K": "maxblocksize=1000K: give one of 16K, 64K, 128K, 256K, 512K, 1024K",
+    "mcchcluster": "say who keeps the configuration (-p), or who is the secondary (-s)",
+    "mcchcluster -s FEN-b": "there is no node FEN-b in cluster blue.example; mclsnode lists its nodes",
+    "mcchcluster -s SN-b": "SN-b cannot be both; give another node to -s, or ''",
     "mcchconfig cipherList=EMPTY": "cipherList=EMPTY: use AUTHONLY (what is sent is encrypted then, too)",
     "mcchconfig cipherList=AUTHONLY": "you must first generate a key: mcauth genkey new",
     "mcchconfig pingTimeout=soon": "pingTimeout=soon: give seconds, or 0 to wait for ever",
+    "mcchconfig failureDetectionTime=35": "you must first generate a key: mcauth genkey new",
+    "mcchconfig failureDetectionTime=4": "failureDetectionTime=4: give seconds, 5 or more, or DEFAULT",
+    "mcchconfig failureDetectionTime=soon": "failureDetectionTime=soon: give seconds, 5 or more, or DEFAULT",
+    "mcchconfig subnets=home": "subnets=home: Expected 4 octets in 'home'; give NETWORK/LENGTH, several with commas"
+    " between them",
+    "mcchconfig pingTimeout=DEFAULT": "pingTimeout=DEFAULT: give seconds, or 0 to wait for ever",
     "mcauth genkey commit": "there is no new key to commit; mcauth genkey new makes one",
     "mcauth add green.example -k {green}": "cluster green.example is known already; mcauth update changes its key",
     "mcauth add blue.example -k {green}": "cluster blue.example is known already; mcauth update changes its key",
@@ -153,6 +172,16 @@ REFUSED = {
     " adds one",
     "mcremotefs add work -C red.example -T /work": "there is no remote cluster red.example; mcremotecluster show lists"
     " them, add adds one",
+    **{
+        f"mcremotefs add {words} -C green.example -T /work": f"{name} is no name for a filesystem; use letters, digits,"
+        " _ and dashes, and not `all`"
+        for words, name in {"../work": "'../work'", "w -f 'x;reboot'": "'x;reboot'", "all": "'all'"}.items()
+    },
+    **{
+        f"mcremotefs add work -C green.example -T {at}": f"-T {at}: a mount point begins with /, has no / at its end,"
+        " and no //, . or .. in it"
+        for at in ("/work/", "/", "//work", "/a/../work", "/a/./b", "work")
+    },
     "mcremotefs delete work": "there is no remote filesystem work; mcremotefs show lists them",
     "mcmount work": "there is no filesystem work in cluster blue.example; there are: none (mcremotefs add names one)",
 }
@@ -165,7 +194,8 @@ def known(cluster: Config, others: dict[str, str], var: Path, tmp_path: Path) ->
     for name, content in {"nodes": b"SN-b:quorum\n", "binary": b"\x7fELF\xff", "empty": b"\n"}.items():
         (tmp_path / name).write_bytes(content)
         words[name] = str(tmp_path / name)
-    save(replace(cluster, clusters=["green.example"]), var)
+    green = configuration.RemoteCluster("green.example", "n1")
+    save(replace(cluster, clusters=["green.example"], remote_clusters=[green]), var)
     return words
 
 
@@ -188,6 +218,11 @@ def test_a_cluster_is_refused_to_a_wrong_configuration_server_and_a_wrong_name(d
     for options, said in {
         "-p SN-c -C blue": f"the configuration server SN-c is none of the nodes in {file}",
         "-p SN-b -C blue": "the configuration server SN-b must be a quorum node",
+        "-p FEN-b -C blue -s SN-c": f"the secondary configuration server SN-c is none of the nodes in {file}",
+        "-p FEN-b -C blue -s FEN-b": "FEN-b is the configuration server; another node can be the secondary one",
+        "-p FEN-b -C blue -r ssh": "-r ssh: this is no program here; give its path from / on",
+        "-p FEN-b -C blue -R /nowhere/scp": "-R /nowhere/scp: this is no program here; give its path from / on",
+        "-p FEN-b -C blue -U 'my blue'": "'my blue' is no name for a cluster; use letters, digits, dots and dashes",
         "-p FEN-b -C 'my blue'": "'my blue' is no name for a cluster; use letters, digits, dots and dashes",
     }.items():
         assert does(f"mccrcluster -n {file} {options}") == (1, "", f"mccrcluster: {said}\n")
@@ -230,10 +265,10 @@ def test_the_redpapers_order_of_the_owners_commands(does: Does, known: dict[str,
 
 def test_what_others_own_is_named_mounted_nowhere_and_forgotten(does: Does, known: dict[str, str], var: Path) -> None:
     with change() as config:
-        config.remote_clusters.append(configuration.RemoteCluster("green.example", "n1,n2"))
+        config.remote_clusters = [configuration.RemoteCluster("green.example", "n1,n2")]
     assert does(f"mcremotecluster update green.example -k {known['green']}").rc == 0
     assert does("mcremotefs add work -f scratch -C green.example -T work").err == (
-        "mcremotefs: -T work: a mount point begins with /\n"
+        "mcremotefs: -T work: a mount point begins with /, has no / at its end, and no //, . or .. in it\n"
     )
     assert does("mcremotefs add work -f scratch -C green.example -T /nowhere/work").rc == 0
     again = "there is work at /nowhere/work already; mcremotefs show lists them"
@@ -284,7 +319,15 @@ def test_tables_are_for_people_and_as_json_for_programs(does: Does) -> None:
     )
     rows = [{"node_number": 1, "node_name": "SN-b", "address": "127.0.0.1", "remarks": "quorum node"}]
     assert json.loads(does("mclsnode --json").out) == rows
-    about = {"cluster name": "blue.example", "cluster id": "0123456789abcdef", "configuration server": "SN-b"}
+    about = {
+        "cluster name": "blue.example",
+        "cluster id": "0123456789abcdef",
+        "UID domain": "blue.example",
+        "remote shell": "ssh",
+        "remote file copy": "by the remote shell",
+        "configuration server": "SN-b",
+        "secondary server": "(none)",
+    }
     assert json.loads(does("mclscluster --json").out) == {"about": about, "rows": rows}
     assert does("mclscluster").out.startswith("cluster name:          blue.example\n")
 
@@ -308,3 +351,34 @@ def test_v_prints_each_native_command_and_change_on_standard_error(does: Does, v
     assert steps[-1] == f"+ ln -sfn state.b {var}/now"
     assert does("mcauth genkey -v new").err.startswith("+ openssl req -x509 ")
     assert does("mcauth show").err == ""
+
+
+def test_what_leases_go_by_is_set_and_taken_away(cluster: Config, does: Does, var: Path) -> None:
+    keys.generate(var / "ssl", cluster.name)
+    for line in ("failureDetectionTime=35", "subnets=10.1.0.0/24,10.2.0.0/24"):
+        assert does(f"mcchconfig {line}").rc == 0
+    assert load().settings == {"failureDetectionTime": "35", "subnets": "10.1.0.0/24,10.2.0.0/24"}
+    for _ in range(2):
+        assert does("mcchconfig subnets=DEFAULT") == (0, "subnets is DEFAULT in cluster blue.example\n", "")
+    assert load().settings == {"failureDetectionTime": "35"}
+
+
+@pytest.mark.parametrize(("leases_s", "began"), [("", []), ("35", [["mcleased"]])])
+def test_the_lease_daemon_begins_with_the_nodes_daemon_and_ends_with_it_where_it_is_wanted(
+    leases_s: str, began: list[list[str]], cluster: Config, does: Does, var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed: list[list[str]] = []
+    running = iter([None, {}])
+    monkeypatch.setattr(gluster, "answers", lambda *_: True)
+    monkeypatch.setattr(gluster, "stop", lambda: None)
+    monkeypatch.setattr(daemons, "_LOGS", var)
+    monkeypatch.setattr(leases, "expelled", lambda: next(running))
+    monkeypatch.setattr(native, "must", typed.append)
+    monkeypatch.setattr(native, "run", lambda argv: typed.append(argv))
+    configuration.own_addresses.cache_clear()
+    monkeypatch.setattr(Config, "here", lambda _: HERE)
+    save(replace(cluster, settings={"failureDetectionTime": leases_s} if leases_s else {}), var)
+    assert does("mcstartup").rc == does("mcstartup").rc == 0  # the second finds it running
+    assert typed == began
+    assert does("mcshutdown").rc == 0
+    assert typed == [*began, *([["pkill", "-x", "mcleased"]] if leases_s else [])]

@@ -43,6 +43,16 @@ def test_the_first_time_says_what_goes_on_and_the_second_how_long_it_took(tmp_pa
     assert list(file.parent.iterdir()) == [file]
 
 
+def test_where_all_repeats_the_last_time_is_not_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "bring-up-mine.json"
+    file.write_text("unread")
+    parts = Parts(file, lambda _: None, repeats=True)
+    parts.begin("render")
+    parts.keep()
+    assert parts.took_s == {"render": 1.0}
+    assert file.read_text() == "unread"
+
+
 def test_what_did_not_end_is_not_kept(tmp_path: Path) -> None:
     file = tmp_path / "bring-up-mine.json"
     parts = Parts(file, lambda _: None)

@@ -137,6 +137,19 @@ def test_a_scenario_of_somebody_elses_runs_in_a_jail_or_not_at_all(tmp_path: Pat
     assert listed.returncode == 0 and "hostile" in listed.stdout, listed.stderr
 
 
+def test_a_shipped_scenario_is_listed_by_its_path_too_whatever_its_libraries_look_at(tmp_path: Path) -> None:
+    """scapy keeps tables in ~/.cache and asks the kernel for adapters; the jail reads no home, and has no socket."""
+    kept = tmp_path / "home" / ".cache" / "scapy"
+    kept.mkdir(parents=True)
+    for table in ("services", "ethertypes", "manufdb", "bluetoothids"):
+        (kept / f"{table}.pickle").write_bytes(b"kept")
+    words = [sys.executable, "-m", "causeway", "run", "--list", str(REPO / "scenarios/hash_policies.py")]
+    env = os.environ | {"PYTHONPATH": str(REPO), "HOME": str(tmp_path / "home"), "CAUSEWAY_STATE": str(tmp_path)}
+    env.pop("XDG_CACHE_HOME", None)
+    listed = subprocess.run([*words, "--lab", "small"], env=env, capture_output=True, text=True, check=False)
+    assert listed.returncode == 0 and "hash_policies" in listed.stdout, listed.stderr
+
+
 def test_a_scenario_that_is_no_python_is_bad_input_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     for text, said in {

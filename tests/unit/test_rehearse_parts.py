@@ -114,7 +114,7 @@ def test_another_version_of_the_file_is_switches_commands_and_nodes_files(tmp_pa
     ("text", "why"),
     [
         ("pools: {quay: {count: 3}}", "node quay3 comes"),
-        ("networks: {sea: {rate_mbit: 500}}", "carries another rate"),
+        ("networks: {sea: {rate_mbit: 500}}", "is of another rate or length"),
         ("pools: {quay: {channels: {bond0: {members: [eth1, eth2]}}}}", "a channel of other members"),
         ("sysctl: {net.core.rmem_max: 1000000}", "net.core's tunables are the kernel's"),
         ("pools: {boat: {interfaces: {eth0: {names: ['{}', 'sail-{}']}}}}", "it has keys"),
@@ -131,6 +131,8 @@ def test_filesystems_and_mounts_are_administrators_matters(tmp_path: Path) -> No
     with pytest.raises(BadInput) as refused:
         of(tmp_path, "clusters: {JUBL: {mounts: [home1]}}", "less.yaml", JUBL)
     assert "cluster JUBL: its administrator mounts" in str(refused.value)
+    with pytest.raises(BadInput, match="cluster JUBL: its administrator says when a node is lost, by commands"):
+        of(tmp_path, "clusters: {JUBL: {failure_detection_s: 35}}", "lost.yaml", JUBL)
 
 
 def test_a_node_that_is_off_can_do_nothing(tmp_path: Path) -> None:

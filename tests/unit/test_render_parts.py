@@ -56,16 +56,16 @@ def test_each_end_of_a_link_sends_at_its_own_rate(tmp_path: Path) -> None:
     data = read("small")
     data["links"][0]["rate_mbit"] = [100, 40]
     files = rendered(load(tmp_path, data))
-    assert "eth0 100 1500 host 100 lock:pier\n" in files["nodes/pier/ports"].text
-    assert "pier 40 1500 switch 40 pier:eth0\n" in files["nodes/lock/ports"].text
+    assert "eth0 100 1500 host 100 0 lock:pier\n" in files["nodes/pier/ports"].text
+    assert "pier 40 1500 switch 40 0 pier:eth0\n" in files["nodes/lock/ports"].text
 
 
 def test_a_host_may_have_a_smaller_mtu_than_its_switchs_port(tmp_path: Path) -> None:
     data = read("small")
     data["nodes"]["pier"]["interfaces"]["eth0"]["mtu"] = 1400
     files = rendered(load(tmp_path, data))
-    assert "eth0 1000 1400 host 1000 lock:pier\n" in files["nodes/pier/ports"].text
-    assert "pier 1000 1500 switch 1000 pier:eth0\n" in files["nodes/lock/ports"].text
+    assert "eth0 1000 1400 host 1000 0 lock:pier\n" in files["nodes/pier/ports"].text
+    assert "pier 1000 1500 switch 1000 0 pier:eth0\n" in files["nodes/lock/ports"].text
     assert "    mtu 1400\n" in files["nodes/pier/etc/network/interfaces"].text
 
 

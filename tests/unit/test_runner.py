@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from causeway.errors import BadInput
-from causeway.lab import dirt
+from causeway.lab import clock, dirt
 from causeway.report.result import Run, ScenarioResult, from_json
 from causeway.scenario import run
 from causeway.scenario.cast import Ask
@@ -278,6 +278,21 @@ def test_a_run_plays_one_after_the_other_and_writes_its_report(tmp_path: Path, m
     assert "s1: fail (0.0 s) no" in said
     assert from_json(json.loads(next((tmp_path / "runs").glob("*/report.json")).read_text())) == found
     assert 'data-name="nsd01"' in next((tmp_path / "runs").glob("*/report.html")).read_text()
+
+
+def test_who_plays_again_is_told_what_it_took_last_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, first = run_of(tmp_path, phases("HPJCR"), monkeypatch=monkeypatch)
+    _, second = run_of(tmp_path, phases("HPJCR"), phases("HPJCR"), monkeypatch=monkeypatch)
+    assert "last time" not in first
+    assert second.count("last time") == 1
+
+
+def test_in_virtual_time_a_run_repeats_and_says_nothing_of_the_last_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "name", lambda: "virtual")
+    said = [run_of(tmp_path, phases("HPJCR"), monkeypatch=monkeypatch)[1] for _ in range(2)]
+    assert "last time" not in "".join(said)
 
 
 def test_what_an_interrupt_leaves_is_undone_reported_and_ends_with_130(

@@ -13,7 +13,7 @@ import pytest
 import typer
 from rich.console import Console
 
-from causeway.cli import screen, tables
+from causeway.cli import lasting, screen, tables
 from causeway.cli.app import app, main
 from causeway.folders import REPO, sites
 from tests.unit.test_cli import COSTS
@@ -131,3 +131,24 @@ def test_no_color_is_heeded(words: list[str]) -> None:
 def test_colours_would_be_found() -> None:
     assert COLOUR.search(on_terminal(["--help"]))
     assert COLOUR.search("\x1b[1;31mx") and not COLOUR.search("\x1b[1mx\x1b[0m")
+
+
+def test_what_takes_its_time_is_said_with_what_it_took_last_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CAUSEWAY_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(lasting, "monotonic", iter([0.0, 41.6, 50.0, 60.0, 0.0]).__next__)
+
+    def said(key: str) -> str:
+        with lasting.told("looking", "lessons-small", key):
+            pass
+        return capsys.readouterr().err.strip()
+
+    assert said("one") == "looking"
+    assert said("other") == "looking"
+    with pytest.raises(KeyboardInterrupt), lasting.told("looking", "lessons-small", "one"):
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err.strip() == "looking (42 s last time)"
+    (tmp_path / "runs" / "lessons-small.json").write_text("half of")
+    monkeypatch.setattr(lasting, "monotonic", lambda: 0.0)
+    assert said("one") == "looking"

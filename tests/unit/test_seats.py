@@ -1,9 +1,11 @@
 """A class: who has which lab, for how many there is room, and what the board shows of them."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from causeway.cli import command, seats
 from causeway.cli.app import main
@@ -69,6 +71,23 @@ def test_a_seat_s_name_is_in_one_piece_however_much_there_is_to_say(
     shown = capsys.readouterr().out
     assert "harbour-seat-3" in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("class_")
+def test_on_a_terminal_it_is_live_until_an_interrupt_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def nap(_: float) -> None:
+        looked.append(1)
+        if len(looked) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(seats.time, "sleep", nap)
+    screen = StringIO()
+    monkeypatch.setattr(seats, "out", Console(file=screen, force_terminal=True, width=80))
+    kept = tmp_path / "board.html"
+    assert main(["lab", "board", "--html", str(kept)]) == 0
+    assert len(looked) == 2 and "pond-seat-1" in screen.getvalue() and "pond-seat-1" in kept.read_text()
 
 
 @pytest.mark.usefixtures("class_")

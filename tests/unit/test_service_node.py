@@ -92,17 +92,18 @@ def test_service_node_and_io_nodes_agree_on_who_and_where_things_are() -> None:
     mounts = [line.split()[1] for line in TREE["/etc/fstab"].text.splitlines() if not line.startswith("#")]
     exports = [line.split()[0] for line in TREE["/etc/exports"].text.splitlines() if not line.startswith("#")]
     own = [f"/bgl/gpfsvar/{JUBL.known_by(node).address}" for node in JUBL.diskless()]
-    mounted = ["/bgl", f"{on_service_node['BGLOS']}/usr", *own]
+    mounted = ["/bgl", "/bgl/tmp", f"{on_service_node['BGLOS']}/usr", *own]
     assert set(mounted) <= set(mounts)
     assert sorted(exports) == sorted(["/srv/nfs4", *(f"/srv/nfs4{path}" for path in mounted)])
     leg = JUBL.nodes["SN"].interfaces[on_service_node["BGL_INTERFACE"]]
     assert (on_service_node["BGL_SNIP"], leg.network) == (str(leg.address), pool_of(JUBL).network)
 
 
-def test_each_io_node_may_read_the_trees_and_write_its_own_var_and_nobody_else_anything() -> None:
+def test_each_io_node_may_read_the_trees_write_its_own_var_and_what_may_be_tmp_and_nobody_else_anything() -> None:
     lines = [line.split() for line in TREE["/etc/exports"].text.splitlines() if not line.startswith("#")]
     nodes = [str(JUBL.known_by(node).address) for node in JUBL.diskless()]
     own = {f"/srv/nfs4/bgl/gpfsvar/{address}": [address] for address in nodes}
+    own["/srv/nfs4/bgl/tmp"] = nodes
     for path, options, *clients in lines:
         access = options[1:].split(",")[0]
         assert (access, clients) == (("rw", own[path]) if path in own else ("ro", nodes)), path
@@ -185,6 +186,9 @@ REFUSED = {
     "bglallocate of another's nodes": (["bglallocate", "ALL", "bob"], f"{IONS[0]} is in block {FAT}, which is alloc"),
     "bgldeallocate of a free block": (["bgldeallocate", "R000"], "R000 is not allocated; bglblocks shows what is"),
     "bgldeallocate of an unknown block": (["bgldeallocate", "R009"], "there is no block R009; the blocks are R000_"),
+    "bglras of an unknown block": (["bglras", "-b", "R009"], "there is no block R009"),
+    "bglras of an unknown node": (["bglras", "-n", "R99"], "there is no I/O node R99"),
+    "bglras of a word": (["bglras", "R000"], "usage: bglras [-b BLOCK] [-n NODE]"),
     "bglpower of an unknown node": (["bglpower", "off", IONS[0], "R99"], "there is no I/O node R99"),
     "bglpower of no node": (["bglpower", "on"], "usage: bglpower on|off|reset NODE..."),
     "bglpower to nowhere": (["bglpower", "up", IONS[0]], "usage: bglpower on|off|reset NODE..."),
@@ -200,6 +204,25 @@ def test_a_wrong_question_gets_2_and_nothing_is_done(name: str, sn: ServiceNode)
     assert (result.rc, result.stdout) == (2, "")
     assert result.stderr.startswith(f"{command}: {said}")
     assert {path: path.stat().st_mtime_ns for path in sn.folder.rglob("*")} == before
+
+
+def test_bglras_lists_what_nodes_said_of_any_boot_by_node_block_and_time(sn: ServiceNode) -> None:
+    def events(*words: str) -> list[str]:
+        return sn.does("bglras", *words).must().splitlines()
+
+    assert events() == []
+    one, other = IONS[:2]
+    kept = f"2026-01-01 00:00:05 {other} R000 S16sshd: no host keys"
+    sn.put("/var/lib/bgl/ras", f"{kept}\n")
+    block = f"{one} is 10.2.64.57 in block {FAT}; trees mounted from 10.2.64.220"
+    sn.console(one, block, "S40fs: RAS advisory of 2026-01-02 10:00:00: it did not come up", "boot ended: up")
+    sn.console(other, block, "boot ended: up")
+    late = f"2026-01-02 10:00:00 {one} {FAT} it did not come up"
+    assert events() == [kept, late]
+    assert events("-n", other) == [kept]
+    assert events("-b", FAT) == [late]
+    assert events("-s", "2026-01-01 00:00:06") == [late]
+    assert events("-b", FAT, "-n", other) == []
 
 
 def power_line(sn: ServiceNode, node: str) -> int:

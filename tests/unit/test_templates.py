@@ -257,13 +257,20 @@ def test_who_is_gone_before_the_clone_is_made_gets_no_lab_nor_is_one_seen(
     template: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
+    is_gone = threading.Event()
 
     def make(*given: object) -> None:
         made.append(given)
         raise OSError
 
+    def lacks_for(_: int) -> str:  # asked just before the clone is made
+        assert is_gone.wait(10)
+        return ""
+
     monkeypatch.setattr(launcher.Lab, "of_a_template", make)
+    monkeypatch.setattr(memory, "lacks_for", lacks_for)
     asking.connect(template, asking.LAB, str(template.parents[1] / "small"), '{"lab": "small"}').close()
+    is_gone.set()
     assert asking.ask(template, asking.ABOUT)["labs"] == 0
     assert not made and not (template / "guests/2").exists()
     asking.ask(template, asking.END)

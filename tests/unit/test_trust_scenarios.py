@@ -14,7 +14,7 @@ from causeway.scenario.cast.clusters import Mounts
 from causeway.scenario.runner import load
 from causeway.scenario.words import trust as words
 from mc import keys
-from tests.unit.here import compared
+from tests.unit.here import compared, stand_in
 
 CAST = Mounts(["work"], "JUMP", "JUBL", "SN", "FEN")
 GRANTED = "rw, root allowed"
@@ -129,17 +129,15 @@ class Owner:
 def play(name: str, wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Comparison]:
     """Play a scenario with such an owner; what it compared. CheckFailed where a check fails."""
     scenario = load(name)
-    own: dict[str, Any] = scenario.play.__globals__
     owner = Owner(folder / "shown", wrong)
-    monkeypatch.setitem(own, "Trust", lambda *_: owner)
+    stand_in(monkeypatch, scenario.play, {"Trust": lambda *_: owner})
     if name == "keys_forged_name":
         patches: dict[str, Callable[..., Any] | str] = {
             "put": lambda _lab, _node, _path, text: owner.given.append(text),
             "forged_key": lambda *_: "forged",
             "SHOWN_KEY": str(owner.shown),
         }
-        for word, value in patches.items():
-            monkeypatch.setitem(own, word, value)
+        stand_in(monkeypatch, scenario.play, patches)
     return compared(scenario.play, CAST, folder)
 
 
@@ -177,3 +175,32 @@ def test_each_check_fails_where_what_it_checks_is_not_so(
     with pytest.raises(CheckFailed) as caught:
         play(name, wrong, tmp_path, monkeypatch)
     assert FAILURES[name][wrong] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "known"), [(["old"], "old"), (["old", "new"], "old"), (["old", "new"], "old, new"), (["new"], "old, new")]
+)
+def test_a_key_change_that_breaks_off_anywhere_is_ended_by_its_undo(
+    pairs: list[str], known: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the new key was made, before and after the owner got it, and when it was committed."""
+    own, at_owner = list(pairs), [known]
+
+    def mc(_lab: object, _node: str, *argv: str) -> Result:
+        assert argv == ("mcauth", "genkey", "commit")
+        if len(own) < 2:
+            return Result(argv, 1, "", "mcauth: there is no new key to commit; mcauth genkey new makes one\n")
+        own.pop(0)
+        return Result(argv, 0, "", "")
+
+    monkeypatch.setattr(words, "mc", mc)
+    trust = words.Trust.__new__(words.Trust)
+    trust.lab, trust.client_node = None, "SN"  # type: ignore[assignment]
+    monkeypatch.setattr(words.Trust, "digest_at_home", lambda _: ", ".join(own))
+    monkeypatch.setattr(words.Trust, "digest_at_owner", lambda _: at_owner[-1])
+    monkeypatch.setattr(words.Trust, "tell_owner", lambda _: at_owner.append(", ".join(own)))
+    trust.one_key()
+    assert (own, at_owner[-1]) == (pairs[-1:], pairs[-1])
+    told = len(at_owner)
+    trust.one_key()
+    assert len(at_owner) == told, "who knows it is told nothing"

@@ -362,7 +362,9 @@ def test_an_interrupt_is_the_way_to_end_it(
         return add(self, one)
 
     monkeypatch.setattr(board.Rates, "add", interrupted)
+    heeded = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background would ignore it
     assert main(["watch", "--json"]) == 0
+    signal.signal(signal.SIGINT, heeded)
     out, err = capsys.readouterr()
     assert len([json.loads(line) for line in out.splitlines()]) == 3 and err == ""
     assert (len(lab.asked), lab.ended) == (3, 3)

@@ -21,6 +21,12 @@ def daemon_too(node: str, *command: str) -> Change:
     return Change(f"{node} runs {daemon}", (Step(node, command),), (stop(node, daemon),))
 
 
+def hangs(node: str, daemon: str) -> Change:
+    """A daemon is there, and answers nobody; what it is asked meanwhile it answers when it goes on."""
+    there, back = (Step(node, ("pkill", f"-{signal}", "-x", daemon)) for signal in ("STOP", "CONT"))
+    return Change(f"{daemon} of {node} hangs", (there,), (back,))
+
+
 def restart(node: str, daemon: str, command: Sequence[str]) -> list[Step]:
     """End a daemon, and start it anew."""
     return [stop(node, daemon), start(node, daemon, command)]

@@ -17,8 +17,12 @@ from causeway.plan.bounds import bounds, leaves_mbit, mbit
 FAIR_QUEUE = "parent 1: handle 10: fq_codel flows 16384"
 #: The shaper itself, which is the wire's rate (nodes/base/adapters).
 SHAPER = "root handle 1: tbf rate {rate}mbit burst 32k latency 10ms overhead 24"
-#: Frames that are under way on a late link, at most: half a second of small ones at 1 Gbit/s.
-_UNDER_WAY = 100_000
+#: Below it, in a long cable, what holds each frame back, and the queue below that (nodes/base/adapters). The limit is
+#: of frames under way: a second of full ones at 100 Gbit/s.
+LONG = "parent 1: handle 20: netem limit 10000000 delay {ms:g}ms"
+LONG_QUEUE = "parent 20: handle 30: fq_codel flows 16384"
+#: The handle of a fault's.
+_FAULT = "21:"
 
 
 def link_down(lab: Lab, node: NodeName, device: Device) -> Change:
@@ -61,7 +65,7 @@ def link_lossy(lab: Lab, node: NodeName, device: Device, percent: Percent) -> Ch
     pings are lost. LACP misses a frame now and then.
     Look: send many small packets over each cable and count those that come back; see how often TCP sends again.
     """
-    return _impaired(lab, node, device, f"loss {percent:g}%")
+    return _impaired(lab, node, device, f"loss {percent:g}%", 0, f"loss {percent:g}%")
 
 
 def link_delayed(lab: Lab, node: NodeName, device: Device, delay_ms: Milliseconds) -> Change:
@@ -72,7 +76,7 @@ def link_delayed(lab: Lab, node: NodeName, device: Device, delay_ms: Millisecond
     than the wire's rate.
     Look: compare round trips to each neighbour with those of like cables.
     """
-    return _impaired(lab, node, device, f"delay {delay_ms:g}ms")
+    return _impaired(lab, node, device, f"delay {delay_ms:g}ms", delay_ms, "")
 
 
 def link_rate(lab: Lab, node: NodeName, device: Device, rate_mbit: MbitPerSecond) -> Change:
@@ -106,18 +110,23 @@ def port_mtu(lab: Lab, node: NodeName, device: Device, mtu: Mtu) -> Change:
     return Change(f"{here} takes packets of {mtu} bytes", (there,), (back,))
 
 
-def _impaired(lab: Lab, node: str, device: str, how: str) -> Change:
-    """Frames go through a netem below the shaper, on both ends; the queue is fair there, too."""
-    ends = _cable(lab, node, device).ends
-    for end in ends:
-        if "netem" in _tc(end, "qdisc show", "").take(lab):
+def _impaired(lab: Lab, node: str, device: str, what: str, more_ms: float, how: str) -> Change:
+    """Frames go through another netem below the shaper, on both ends; the queue is fair there, too.
+
+    What a long cable holds frames back by anyway (ms) stays in it.
+    """
+    cable = _cable(lab, node, device)
+    for end in cable.ends:
+        if f"netem {_FAULT}" in _tc(end, "qdisc show", "").take(lab):
             raise BadInput(f"{end} loses or delays frames already; undo that first")
-    netem = f"parent 1: handle 20: netem limit {_UNDER_WAY}"
-    below = FAIR_QUEUE.replace("parent 1: handle 10:", "parent 20: handle 30:")
-    there = tuple(_tc(end, "qdisc replace", words) for end in ends for words in (f"{netem} {how}", below))
+    own, queue = LONG.format(ms=cable.delay_ms), LONG_QUEUE
+    worse = f"{LONG.format(ms=cable.delay_ms + more_ms)} {how}".replace("handle 20:", f"handle {_FAULT}")
     # a netem again, for a fair queue that is there already refuses to be replaced by its like
-    back = tuple(_tc(end, "qdisc replace", words) for end in ends for words in (netem, FAIR_QUEUE))
-    return Change(f"the cable of {node}:{device} has {how}", there, back)
+    as_it_was = (own, queue) if cable.delay_ms else (own, FAIR_QUEUE)
+    below = queue.replace("parent 20:", f"parent {_FAULT}")
+    there = tuple(_tc(end, "qdisc replace", words) for end in cable.ends for words in (worse, below))
+    back = tuple(_tc(end, "qdisc replace", words) for end in cable.ends for words in as_it_was)
+    return Change(f"the cable of {node}:{device} has {what}", there, back)
 
 
 def _cable(lab: Lab, node: str, device: str) -> Cable:

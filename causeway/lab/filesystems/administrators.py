@@ -88,6 +88,8 @@ def _create(lab: Lab, cluster: str) -> None:
     mc(lab, server, "mccrcluster", "-n", "/tmp/nodefile", *about).must()
     mc(lab, server, "mcauth", "genkey", "new").must()
     mc(lab, server, "mcchconfig", "cipherList=AUTHONLY").must()
+    if seconds := lab.site.topology.clusters[cluster].failure_detection_s:
+        mc(lab, server, "mcchconfig", f"failureDetectionTime={seconds}").must()
     mc(lab, server, "mcstartup", "-a").must()
 
 

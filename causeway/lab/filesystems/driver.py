@@ -19,6 +19,9 @@ class Driver(Protocol):
     def listening(self, lab: Lab, filesystem: str) -> dict[End, str]:
         """Where a filesystem's daemons listen for data -> the node that each is on; a node may have several."""
 
+    def holders(self, lab: Lab, filesystem: str) -> dict[str, str]:
+        """The name of each file at a filesystem's top -> the server that it lies on, where files are whole."""
+
     def count_calls(self, lab: Lab, filesystem: str) -> Callable[[], None]:
         """Have the servers count what clients ask of them; what it returns ends that."""
 

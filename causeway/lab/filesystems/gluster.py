@@ -37,6 +37,18 @@ def parse_ports(text: str) -> dict[str, int]:
     return found
 
 
+def holders(lab: Lab, filesystem: str) -> dict[str, str]:
+    """Each file of a brick, but for those that only say on which other brick one lies (their sticky bit is set)."""
+    found: dict[str, str] = {}
+    for server in lab.site.servers(filesystem):
+        brick = f"/disks/{filesystem}/brick"
+        files = lab.on(
+            server, "find", brick, "-maxdepth", "1", "!", "-type", "d", "!", "-perm", "-1000", "-printf", "%f\\n"
+        )
+        found |= dict.fromkeys(files.must().split(), server)
+    return found
+
+
 def count_calls(lab: Lab, filesystem: str) -> Callable[[], None]:
     """Have the bricks count their clients' calls."""
     _gluster(lab, filesystem, "profile", filesystem, "start")

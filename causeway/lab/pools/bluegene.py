@@ -16,8 +16,8 @@ from causeway.model.pools.bluegene import BlueGene, block_nodes
 from causeway.process import Result, follow
 from causeway.wait import until
 
-#: bglallocate itself gives up after 300 s of the lab's clock.
-_ALLOCATE_S = 400
+#: bglallocate itself gives up after 900 s of the lab's clock.
+_ALLOCATE_S = 1000
 #: What a console says last of a boot, and then how it ended (rc.sysinit).
 _ENDED = "boot ended: "
 _CONSOLE_LINE = re.compile(r"^\[ *(?P<at_s>[\d.]+)\] (?P<text>.*)$", re.MULTILINE)
@@ -81,6 +81,11 @@ def allocate(lab: Lab, block: str) -> Result:
 def deallocate(lab: Lab, block: str) -> None:
     """`bgldeallocate`, which switches the block's nodes off."""
     lab.on(service_node(lab), "bgldeallocate", block).must()
+
+
+def allocated(lab: Lab) -> list[str]:
+    """The blocks that somebody has."""
+    return lab.on(service_node(lab), "ls", "/var/lib/bgl/blocks").must().split()
 
 
 def free(lab: Lab, pool: BlueGene) -> None:

@@ -1,4 +1,4 @@
-"""What each TCP connection of a node has carried, and what it may have under way."""
+"""What each TCP connection of a node has carried, what it may have under way, and whether anybody listens."""
 
 import re
 from collections.abc import Iterator
@@ -26,6 +26,11 @@ class Window:
 def told(lab: Lab, node: str) -> str:
     """What `ss -tinHO` says of a node's TCP connections, a line each."""
     return run(lab.plug(node, ["ss", "-tinHO"])).must()
+
+
+def listens(lab: Lab, node: str, port: int) -> bool:
+    """Whether anybody listens at a TCP port of a node; no daemon starts a process for that."""
+    return bool(run(lab.plug(node, ["ss", "-tlnHO", f"sport = :{port}"])).must().strip())
 
 
 def windows(lab: Lab, node: str) -> dict[Ends, Window]:

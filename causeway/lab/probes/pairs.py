@@ -9,15 +9,14 @@ import selectors
 import socket
 import struct
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Literal
 
-from causeway.errors import LabBroken
 from causeway.lab.lab import Lab
-from causeway.lab.probes.reach import network_of
+from causeway.lab.probes.reach import hang_up, listening, network_of
 from causeway.model.thing import Port
 from causeway.process import run_all
 
@@ -74,31 +73,6 @@ def seen(lab: Lab, targets: Mapping[Pair, IPv4Address]) -> dict[Pair, Seen]:
             found.update(_talk(lab, some, listeners))
     ways = _routes(lab, {pair: targets[pair] for pair, (state, _) in found.items() if state != "no"})
     return {pair: Seen(state, mtu, *ways.get(pair, (None, None))) for pair, (state, mtu) in found.items()}
-
-
-@contextmanager
-def listening(lab: Lab, nodes: Collection[str], port: int) -> Iterator[list[socket.socket]]:
-    """Listeners on nodes; LabBroken where the port is taken."""
-    with ExitStack() as stack:
-        listeners = []
-        for node in nodes:
-            with network_of(lab.board(node)):
-                listener = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM | socket.SOCK_NONBLOCK))
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                try:
-                    listener.bind(("0.0.0.0", port))
-                except OSError as error:
-                    raise LabBroken(f"{node}: port {port}: {error.strerror}") from None
-                listener.listen(1024)
-            listeners.append(listener)
-        yield listeners
-
-
-def hang_up(line: socket.socket) -> None:
-    """Close at once: nothing is left, no packet is waited for."""
-    with suppress(OSError):
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    line.close()
 
 
 def by_source(pairs: Collection[Pair]) -> dict[str, list[Pair]]:

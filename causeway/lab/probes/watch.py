@@ -26,11 +26,9 @@ from causeway.lab.probes.pairs import (
     by_source,
     call,
     echo,
-    hang_up,
-    listening,
     ping_socket,
 )
-from causeway.lab.probes.reach import network_of
+from causeway.lab.probes.reach import hang_up, listening, network_of
 
 SESSION_PORT = 4909
 #: Seconds between two pings of a pair where there are few, and how many all pairs may send in a second.

@@ -14,7 +14,7 @@ from pydantic import Field, StrictInt, StringConstraints
 from causeway.model.findings import Finding, Where, one_of, unknown, within
 from causeway.model.pools.around import Around
 from causeway.model.thing import Port, Rate, RateMbit, Thing, Word
-from causeway.model.topology import Interface, Link, Node, Route
+from causeway.model.topology import Disk, Interface, Link, Node, Route
 
 Block = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,31}$")]
 #: As a shell has it in `case`.
@@ -34,13 +34,15 @@ class Boot(Thing):
     """The service node that the I/O nodes boot from, and what it can do.
 
     `nfs_threads` are its NFS server's, `lease_s` is the time for which it lends an address by DHCP (seconds),
-    and `var_mib` the room for each node's own /var under /bgl/gpfsvar (MiB).
+    and `var_mib` the room for each node's own /var under /bgl/gpfsvar (MiB). On its `disk` lie all the trees that it
+    serves, and with one the room is that of all nodes together; one of which nothing is said is as fast as memory.
     """
 
     server: str
     nfs_threads: Annotated[StrictInt, Field(ge=1, le=512)] = 8
     lease_s: Annotated[StrictInt, Field(ge=120, le=10**9)] = 3600
     var_mib: Annotated[StrictInt, Field(ge=1, le=10**5)] = 8
+    disk: Disk | None = None
 
 
 class BlueGene(Thing):

@@ -73,9 +73,14 @@ def mounts(site: Site) -> Iterator[Finding]:
             elif filesystem in cluster.mounts[:index]:
                 yield Finding(where, f"{filesystem} stands there twice", "name each filesystem once")
     concerned = {*site.owners(), *(name for name, c in topology.clusters.items() if c.mounts)}
-    for name in topology.clusters:
+    for name, cluster in topology.clusters.items():
         if name in concerned:
             yield from _administered(site, name)
+        elif cluster.failure_detection_s is not None:
+            what = f"{name} owns no filesystem and mounts none, so that its nodes have nothing to lose"
+            yield Finding(
+                ("clusters", name, "failure_detection_s"), what, "remove it, or add `mounts`", ("mounts", name)
+            )
 
 
 def _administered(site: Site, name: str) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ def spread(filesystem: Filesystem, servers: int, direction: Direction) -> Spread
     Whoever writes to a dispersed file, or reads it, locks the whole file at the servers.
     """
     if filesystem.layout == "whole":
-        return Spread(1, 1 + _CALLS, turns=False)
+        return Spread(1, 1 + _CALLS, stored=1.0, turns=False)
     parts = servers - filesystem.parity
-    return Spread(servers if direction == "write" else parts, (1 + _CALLS * parts) / parts, turns=True)
+    connections = servers if direction == "write" else parts
+    return Spread(connections, (1 + _CALLS * parts) / parts, stored=1 / parts, turns=True)

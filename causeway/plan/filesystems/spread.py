@@ -10,12 +10,15 @@ Direction = Literal["write", "read"]
 class Spread:
     """`connections` of a client's connections to data daemons carry `part` bytes each for each byte of a file.
 
+    At the other end of each `stored` bytes of these are written to a disk, or read from it.
+
     Where these are not all of them, which they are depends on the file. With `turns` clients that use one file at the
     same time take turns, so that all of them together are no faster than one.
     """
 
     connections: int
     part: float
+    stored: float
     turns: bool
 
     @property

@@ -6,6 +6,7 @@ A run's load, where it is there, gets a slider over its time.
 from typing import Any
 
 from causeway.model.site import Site
+from causeway.plan.delays import one_way_ms
 from causeway.plan.paths import Ambiguous, Path, Unreachable, Ways
 from causeway.render.drawing.data import data_part
 from causeway.render.drawing.load import load_part
@@ -46,7 +47,12 @@ def _way(every: Ways, parts: Parts, start: str, stop: str) -> dict[str, Any]:
     except (Unreachable, Ambiguous, LookupError) as error:
         return {"why": str(error.args[0])}
     cables = [segment.cables[0] for hop in way.hops for segment in hop.segments]
-    return {"edges": [parts.edge_of[cable.sender] for cable in cables], "hops": list(_hops(way))}
+    return {"edges": [parts.edge_of[cable.sender] for cable in cables], "hops": [*_hops(way), *_long(every, way)]}
+
+
+def _long(every: Ways, way: Path) -> list[str]:
+    """How long the way is, where its cables have a length."""
+    return [f"under way for {ms:g} ms"] if (ms := one_way_ms(every.site, way)) else []
 
 
 def _hops(way: Path) -> list[str]:

@@ -98,5 +98,12 @@ class Parts:
             kind: object = place if channel is None else (channel.ends[0].node, channel.ends[0].name)
             if any(end.node in self._folded for end in cable.ends):
                 policies = tuple(end.hash_policy for end in channel.ends) if channel else ()
-                kind = (self._box(cable.a), self._box(cable.b), cable.network, cable.rate_mbit, policies)
+                kind = (
+                    self._box(cable.a),
+                    self._box(cable.b),
+                    cable.network,
+                    cable.rate_mbit,
+                    cable.delay_ms,
+                    policies,
+                )
             yield kind, cable, channel

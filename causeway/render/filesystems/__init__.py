@@ -40,9 +40,12 @@ def daemons(site: Site) -> Files:
 
 
 def _disks(site: Site, node: str) -> Files:
-    sizes = {
-        name: BY_DRIVER[filesystem.driver].disk_mib(filesystem, len(site.servers(name)))
+    disks = [
+        (name, BY_DRIVER[filesystem.driver].disk_mib(filesystem, len(site.servers(name))), about.arm if about else None)
         for name, filesystem in site.topology.filesystems.items()
         if node in site.servers(name)
-    }
-    return {"etc/fstab": File(fill("templates/disks.j2", sizes=sizes))} if sizes else {}
+        for about in [filesystem.disk]
+    ]
+    said = any(arm for _, _, arm in disks)
+    fast = "They are as fast as the site says." if said else "They are in memory: as fast as the network needs them."
+    return {"etc/fstab": File(fill("templates/disks.j2", disks=disks, fast=fast))} if disks else {}

@@ -5,13 +5,32 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 """
 
 from causeway.scenario.cast.channels import AskChannels, Channel
-from causeway.scenario.cast.clusters import AskClusters, Diskless, Member, Mounts
+from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
-from causeway.scenario.cast.routes import AskRoutes, Detour, Newcomer, Transports, WayBack
+from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
+from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded
 from causeway.scenario.cast.time import AskTime, AwayTime
 
-__all__ = ["Ask", "AwayTime", "Channel", "Detour", "Diskless", "Member", "Mounts", "Newcomer", "Transports", "WayBack"]
+__all__ = [
+    "Arrays",
+    "Ask",
+    "AwayTime",
+    "Blocked",
+    "Blocks",
+    "Channel",
+    "Detour",
+    "Diskless",
+    "Distant",
+    "Forwarded",
+    "Keeper",
+    "Leased",
+    "Member",
+    "Mounts",
+    "Newcomer",
+    "Transports",
+    "WayBack",
+]
 
 
-class Ask(AskChannels, AskFabrics, AskRoutes, AskTime, AskClusters):
+class Ask(AskChannels, AskFabrics, AskRoutes, AskStorage, AskTime, AskClusters):
     """All questions."""

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from causeway.model.pools import names
+from causeway.model.pools.bluegene import block_nodes
+from causeway.plan.files import seeks
 from causeway.scenario.cast.base import Asking, number, several
 
 
@@ -15,12 +18,30 @@ class Diskless:
 
 
 @dataclass(frozen=True)
+class Blocks:
+    """Blocks of diskless nodes that are up when the lab is, with their nodes, the smallest first; and their server."""
+
+    server: str
+    nodes: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
 class Member:
     """A node that its cluster can do without for a while, and where the cluster's administrator works."""
 
     node: str
     administrator: str
     cluster: str
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """The node that keeps a cluster's configuration, another of its members that can, and all who are to have it."""
+
+    cluster: str
+    node: str
+    successor: str
+    members: list[str]
 
 
 @dataclass(frozen=True)
@@ -50,6 +71,27 @@ class AskClusters(Asking):
         what = several(least, "node", "nodes")
         raise self._lacks(f"{what} of platform {platform} booting over the network")
 
+    def blocks(self, least: int, *, platform: str, disk: bool = False) -> Blocks:
+        """So many blocks: what is booted when the lab comes up, and parts of it, each at most half of the next.
+
+        disk: the site says what the disk of their server does.
+        """
+        for pool in self.site.boot_pools().values():
+            if pool.platform != platform or (disk and pool.boot.disk is None):
+                continue
+            whole = {name: block_nodes(pool, name, names(pool)) for name in pool.blocks}
+            found = [pool.booted]
+            for name in sorted(whole, key=lambda name: -len(whole[name])):
+                part, last = whole[name], whole[found[0]]
+                if part and set(part) <= set(last) and 2 * len(part) <= len(last):
+                    found.insert(0, name)
+            if len(found) >= least:
+                found = found[-least:]
+                self._give([pool.boot.server, *whole[found[-1]]])
+                return Blocks(pool.boot.server, {name: whole[name] for name in found})
+        what = f"{number(least)} blocks, each at most half of the next and the last of them booted"
+        raise self._lacks(what + (", from a node whose disk it describes" if disk else ""))
+
     def member(self, node: str = "") -> Member:
         """A node (or this one) that can be missed: its cluster has its quorum in its administrator alone.
 
@@ -68,12 +110,46 @@ class AskClusters(Asking):
         what = f"filesystem for {node}" if node else "node"
         raise self._lacks(f"{what} in a cluster that mounts filesystems and whose quorum is its administrator's node")
 
+    def keeper(self) -> Keeper:
+        """Who keeps a cluster's configuration and can be lost: nobody boots from it, or goes through it, and its
+        filesystems can spare it.
+
+        The successor is rather a quorum node, for that one is asked for leases.
+        """
+        site = self.site
+        needed = {pool.boot.server for pool in site.boot_pools().values()}
+        needed |= {name for name, node in site.nodes.items() if node.forwards or node.switch}
+        whole = {s for name, f in site.topology.filesystems.items() if not f.parity for s in site.servers(name)}
+        for cluster in dict.fromkeys([*site.owners(), *site.clients()]):
+            node = site.administrator(cluster)
+            members = [host for host in self._hosts() if site.nodes[host].cluster == cluster]
+            able = [host for host in members if host != node and host not in site.diskless()]
+            if node in members and node not in needed | whole and able:
+                self._give(members)
+                successor = min(able, key=lambda host: host not in site.quorum(cluster))
+                return Keeper(cluster, node, successor, members)
+        raise self._lacks("cluster whose configuration is kept by a node that can be lost, beside another with a disk")
+
     def name_server(self, node: str) -> str:
         """Who answers a node's questions for names."""
         server = self.site.name_server(node)
         if server is None:
             raise self._lacks(f"name server for {node}")
         return self._give([server])[0]
+
+    def outside_name_servers(self, node: str) -> list[str]:
+        """The name servers of other clusters that a node reaches, which know all names as its own does."""
+        own = self.site.name_server(node)
+        others = dict.fromkeys(cluster.dns for cluster in self.site.topology.clusters.values())
+        found = [server for server in others if server and server != own and self._talk(node, server)]
+        if not found:
+            raise self._lacks(f"name server outside of {self.site.nodes[node].cluster} that {node} reaches")
+        return self._give(found)
+
+    def unsought(self, filesystem: str) -> None:
+        """Unsupported where its disks take time to get to another place, for nobody computes how often they have to."""
+        if seeks(self.site, filesystem):
+            raise self._lacks("filesystem whose disks' rate alone says how fast they are")
 
     def mounts(self, filesystems: int = 1, *, alone: bool = False) -> Mounts:
         """A client cluster that mounts filesystems of another, with two nodes that have disks.

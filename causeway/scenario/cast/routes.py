@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.model.topology import Route
+from causeway.plan.delays import round_trip_ms
 from causeway.plan.paths import Ambiguous, Hop, Unreachable, Ways, by_network, without_routes
 from causeway.scenario.cast.base import Asking, reached, several
 
@@ -39,6 +40,38 @@ class Newcomer:
     node: str
     far: str
     back: list[Route]
+
+
+@dataclass(frozen=True)
+class Leased:
+    """A node that holds a lease of another cluster, `owner`, and whom of those who hold one, too, it could lose.
+
+    Without its static route to the network `to` it loses the `strangers`, with whose clusters it shares no filesystem,
+    and them alone. A `neighbour`, whom the owner could do without, it reaches by a host route to `address`; the two
+    have addresses in `subnet`, too. `bystander` is in that network, and forwards nothing.
+    """
+
+    node: str
+    owner: str
+    to: str
+    strangers: list[str]
+    neighbour: str
+    address: IPv4Address
+    subnet: IPv4Network
+    bystander: IPv4Address
+
+
+@dataclass(frozen=True)
+class Distant:
+    """A host, one of its cluster that is nearby, and one beyond cables that have a length: `trip_ms` there and back.
+
+    The wires from nearby carry no more than those from afar.
+    """
+
+    node: str
+    nearby: str
+    far: str
+    trip_ms: float
 
 
 @dataclass(frozen=True)
@@ -95,6 +128,59 @@ class AskRoutes(Asking):
         whose = "host with a disk" if disk else "host"
         raise self._lacks(f"{whose} that answers others by a static route to their network")
 
+    def leased(self) -> Leased:
+        """Who holds a lease, and could lose some others who do, by a route; rather one that has no task for others."""
+        serving = {server for name in self.site.topology.filesystems for server in self.site.servers(name)}
+        for node in sorted(self._hosts(), key=lambda host: self._serves(host) or host in serving):
+            for owner in self._expelled_by(node):
+                for route in self.site.nodes[node].routes:
+                    strangers = self._only_by(node, owner, route) if route.to in self.site.topology.networks else []
+                    if strangers and (near := next(self._neighbours(node, owner), None)):
+                        self._give([node, *strangers, near[0]])
+                        return Leased(node, owner, str(route.to), strangers, *near)
+        raise self._lacks(
+            "host of a cluster with `failure_detection_s` that mounts another's filesystems, and reaches by one route"
+            " alone those who mount others of them, and by a host route one who has a network in common with it"
+        )
+
+    def _expelled_by(self, node: str) -> list[str]:
+        """The other clusters whose filesystems a node mounts, and that may expel it."""
+        cluster = self.site.nodes[node].cluster or ""
+        known = self.site.topology.clusters
+        owners = {f.owner for f in self.site.mounts(cluster).values()} - {cluster}
+        leased = known[cluster].failure_detection_s is not None
+        return [o for o in self.site.owners() if leased and o in owners and known[o].failure_detection_s is not None]
+
+    def _only_by(self, node: str, owner: str, route: Route) -> list[str]:
+        """Whom a node reaches by a route alone; nobody where one of them has anything to do with it."""
+        lacking = Ways(without_routes(self.site, [node], [route.to]))
+        own = self.site.mounts(self.site.nodes[node].cluster or "").keys()
+        lost = [h for h in self._hosts() if h != node and self._talk(node, h) and not reached(lacking, node, h)]
+        for cluster in {self.site.nodes[host].cluster or "" for host in lost}:
+            holds = any(owner in self._expelled_by(host) for host in lost if self.site.nodes[host].cluster == cluster)
+            if not holds or own & self.site.mounts(cluster).keys():
+                return []
+        return lost
+
+    def _neighbours(self, node: str, owner: str) -> Iterator[tuple[str, IPv4Address, IPv4Network, IPv4Address]]:
+        """Who of the owner a node reaches by a host route, and has a network in common with; who else is in that."""
+        for route in self.site.nodes[node].routes:
+            host = self._known_by(route) if isinstance(route.to, IPv4Address) else None
+            if not host or self.site.nodes[host].cluster != owner or self._serves(host) or not self._spare(node, host):
+                continue
+            for leg in self.site.nodes[node].interfaces.values():
+                if any(other.network == leg.network for other in self.site.nodes[host].interfaces.values()):
+                    for fellow in self._fellows(node):
+                        beside = self.site.known_by(fellow)
+                        if beside.network == leg.network and not self.site.nodes[fellow].forwards:
+                            subnet = self.site.topology.networks[leg.network].subnet
+                            yield host, self._known(host), subnet, beside.address
+
+    def _spare(self, node: str, host: str) -> bool:
+        """Whether all that a node mounts can do without a host."""
+        mounts = self.site.mounts(self.site.nodes[node].cluster or "")
+        return all(f.parity > 0 for name, f in mounts.items() if host in self.site.servers(name))
+
     def newcomer(self) -> Newcomer:
         """A host with a disk that reaches another by static routes alone, and is answered by one alone, of a disk, too.
 
@@ -112,6 +198,36 @@ class AskRoutes(Asking):
         raise self._lacks(
             "host with a disk that another, of a disk, too, reaches and is reached by with static routes alone"
         )
+
+    def distant(self) -> Distant:
+        """Who of all hosts are farthest from each other; neither has a task for others, if that can be."""
+        long = any(cable.delay_ms for cable in self.site.cables)
+        hosts = sorted(self._hosts() if long else [], key=self._serves)
+        found: list[tuple[float, str, str, str]] = []
+        for node in hosts:
+            trips = {h: self._trip_ms(node, h) for h in hosts if h != node and self._talk(node, h)}
+            near = [
+                h for h, ms in trips.items() if not ms and self.site.nodes[h].cluster == self.site.nodes[node].cluster
+            ]
+            for far in (h for h, ms in trips.items() if ms):
+                slower = [h for h in near if self._carries(h, node) <= self._carries(far, node)]
+                found += [(trips[far], node, nearby, far) for nearby in slower[:1]]
+        if not found:
+            raise self._lacks("host with another beyond cables of some length (`delay_ms`), and one without on the way")
+        trip_ms, node, nearby, far = max(found, key=lambda one: one[0])
+        self._give([node, nearby, far])
+        return Distant(node, nearby, far, trip_ms)
+
+    def _carries(self, one: str, other: str) -> int:
+        """What the slowest wire from one host to another carries, in Mbit/s; they talk."""
+        segments = (segment for hop in self._ways.path(one, self._known(other)).hops for segment in hop.segments)
+        return min(self.site.sends_mbit(segment.cables[0].sender) for segment in segments)
+
+    def _trip_ms(self, one: str, other: str) -> float:
+        return round_trip_ms(self._ways, one, self._known(one), self._known(other))
+
+    def _known(self, host: str) -> IPv4Address:
+        return self.site.known_by(host).address
 
     def _routeless(self, node: str, routes: list[Route]) -> Site:
         return without_routes(self.site, [node], [route.to for route in routes])
@@ -159,7 +275,10 @@ class AskRoutes(Asking):
         raise self._lacks(what)
 
     def _sends(self, host: str, network: str) -> int:
-        return sum(self.site.sends_mbit(port) for port in self._ports(host, network))
+        """What a host's wires in a network carry from it, those of its channel there, too."""
+        ends = {end.name: end.members for _, end, _ in self.site.channel_ends() if end.node == host}
+        wires = [Port(host, d) for port in self._ports(host, network) for d in ends.get(port.device, [port.device])]
+        return sum(map(self.site.sends_mbit, wires))
 
     def _detoured(self, host: str, filesystem: str, other: str) -> tuple[Hop, Hop] | None:
         """The first hops to the first two servers, if all of them could begin in another network, and do not."""

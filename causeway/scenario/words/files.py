@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
-from causeway.lab import filesystems
+from causeway.lab import disks, filesystems
 from causeway.lab.probes import fio
 from causeway.lab.probes.connections import End, Ends, carried
 from causeway.lab.probes.fio import Job
-from causeway.plan.files import Share, bound_mb, spread
+from causeway.model.site import Site
+from causeway.plan.files import Share, bound_mb, disk_share, spread
 from causeway.plan.filesystems.spread import Direction, Spread
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Lines, Table
@@ -43,10 +45,31 @@ class Both:
         return {"write": self.written, "read": self.read}
 
 
-def both_ways(stage: Stage, filesystem: str, nodes: Sequence[str], *, size_mib: int, shared: bool) -> Both:
-    """Have nodes write at the same time, and then read what they wrote: a file each, or each its part of one file."""
-    written = _measure(stage, filesystem, nodes, "write", size_mib=size_mib, shared=shared)
-    return Both(written, _measure(stage, filesystem, nodes, "read", size_mib=size_mib, shared=shared))
+def enough_mib(site: Site, filesystem: str) -> int:
+    """How much a client writes and reads for a file's ends, at which disks have nothing to do, to count little.
+
+    As fast as memory: 32 MiB. Else what its disks write in two seconds, of which the ends are a twentieth.
+    """
+    disk = site.topology.filesystems[filesystem].disk
+    written_mb_s = disk.write_mb / spread(site, filesystem, "write").stored if disk else 0
+    return max(32, ceil(2 * written_mb_s * 1e6 / 2**20))
+
+
+def both_ways(
+    stage: Stage, filesystem: str, nodes: Sequence[str], *, size_mib: int, shared: bool, readers: int = 1
+) -> Both:
+    """Have nodes write at the same time, and then read what they wrote: a file each, or each its part of one file.
+
+    So many readers on each node share what it reads: one alone waits for a disk and the network in turn.
+    """
+    at = stage.site.topology.filesystems[filesystem].mount_point
+    jobs = [
+        Job(node, f"{at}/io.{'shared' if shared else node}", size_mib * i if shared else 0, size_mib)
+        for i, node in enumerate(nodes)
+    ]
+    part = size_mib // readers
+    parts = [Job(j.node, j.file, j.offset_mib + n * part, part) for j in jobs for n in range(readers)]
+    return Both(_measure(stage, filesystem, jobs, "write"), _measure(stage, filesystem, parts, "read"))
 
 
 def judge_files(stage: Stage, who: str, both: Both) -> None:
@@ -63,15 +86,15 @@ def judge_spread(stage: Stage, both: Both) -> None:
         stage.near(f"bytes on the network for each byte of a file: {what}", due, seen, "", within=0.05, why=WHY)
 
 
-def show_files(stage: Stage, how: str, places: Sequence[str], outcomes: Sequence[Both]) -> None:
-    """Rates by the number of clients, as a plot and as a table."""
+def show_files(stage: Stage, how: str, places: Sequence[str], outcomes: Sequence[Both], *, of: str = "clients") -> None:
+    """Rates by the number of clients, or of something else, as a plot and as a table."""
     lines: dict[str, list[float]] = {}
     for what in ("write", "read"):
         lines[what] = [round(both.ways[what].measured_mb, 1) for both in outcomes]
         lines[f"{what} (expected)"] = [round(both.ways[what].bound_mb, 1) for both in outcomes]
-    stage.show(Lines(f"Aggregate rate, {how}", "clients", list(places), "MB/s", lines))
+    stage.show(Lines(f"Aggregate rate, {how}", of, list(places), "MB/s", lines))
     rows = [[place, *(str(values[i]) for values in lines.values())] for i, place in enumerate(places)]
-    stage.show(Table(f"Aggregate rate in MB/s, {how}", ["clients", *lines], rows))
+    stage.show(Table(f"Aggregate rate in MB/s, {how}", [of, *lines], rows))
 
 
 @dataclass(frozen=True)
@@ -97,21 +120,23 @@ def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Directio
         total += sum(grown.values())
         # the connections that the file's parts lie behind, where that is not all of them
         used = sorted(grown, key=lambda ends: -grown[ends])[: due.connections]
-        clients[node] = [Share(_data_way(node, ends, daemons, direction), due.part) for ends in used]
+        clients[node] = [
+            Share(
+                _data_way(node, ends, daemons, direction),
+                due.part,
+                disk_share(stage.site, filesystem, daemons[ends[1]], direction),
+            )
+            for ends in used
+        ]
     return Work(done, clients, total)
 
 
-def _measure(
-    stage: Stage, filesystem: str, nodes: Sequence[str], direction: Direction, *, size_mib: int, shared: bool
-) -> Outcome:
-    """Have nodes write, or read what they wrote, at the same time; in a file each, or each its part of one file."""
-    at = stage.site.topology.filesystems[filesystem].mount_point
-    jobs = [
-        Job(node, f"{at}/io.{'shared' if shared else node}", size_mib * i if shared else 0, size_mib)
-        for i, node in enumerate(nodes)
-    ]
+def _measure(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction) -> Outcome:
+    """Have nodes write, or read what they wrote, at the same time."""
+    if direction == "read":
+        disks.forget(stage.site)
     did = work(stage, filesystem, jobs, direction)
-    per_byte = did.carried / (size_mib * 2**20 * len(nodes))
+    per_byte = did.carried / (2**20 * sum(job.size_mib for job in jobs))
     due = spread(stage.site, filesystem, direction)
     return Outcome(did.done.rate_mb, bound_mb(stage.site, did.shares), per_byte, due)
 

@@ -1,5 +1,8 @@
 """Adding nodes to a cluster as its administrator would, for scenarios about what keeps them out."""
 
+from collections.abc import Sequence
+
+from causeway.lab.filesystems import administrators
 from causeway.lab.filesystems.administrators import mc, member, place, rows
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.answers import meaning
@@ -39,6 +42,12 @@ def put_back(stage: Stage, node: str) -> None:
     mc(stage.lab, there, "mcstartup", "-w", name).must()
     for filesystem in stage.site.mounts(stage.site.nodes[node].cluster or ""):
         mc(stage.lab, there, "mcmount", filesystem, "-w", name).must()
+
+
+def states(stage: Stage, nodes: Sequence[str]) -> dict[str, str]:
+    """What `mcgetstate -a` says of nodes of one cluster at its administrator's place."""
+    said = administrators.states(stage.lab, _place(stage, nodes[0])) if nodes else {}
+    return {node: said[member(stage.lab, node)] for node in nodes}
 
 
 def listed(stage: Stage, node: str) -> bool:

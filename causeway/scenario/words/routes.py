@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import IPv4Address
 
-from causeway.lab.changes.change import Change, Step
+from causeway.lab.changes.change import Change, Step, together
+from causeway.lab.faults import route_wrong
 from causeway.lab.probes.counters import difference, kernel_counters, sent_bytes
 from causeway.lab.probes.reach import matrix
 from causeway.model.site import Site
@@ -82,6 +83,16 @@ def counting(stage: Stage, node: str, devices: Sequence[str]) -> Iterator[Callab
     """Gives what tells how many bytes a node's devices have sent since."""
     before = sent_bytes(stage.lab, node, devices)
     yield lambda: sum(difference(before, sent_bytes(stage.lab, node, devices)).values())
+
+
+def rerouted(stage: Stage, site: Site, title: str) -> Change:
+    """Static routes lead by other gateways: as in a site that differs from this one in nothing else."""
+    changes = []
+    for node, about in stage.site.nodes.items():
+        for old, new in zip(about.routes, site.nodes[node].routes, strict=True):
+            if old != new:
+                changes.append(route_wrong(stage.lab, node, stage.site.shown_destination(new), str(new.via[0])))
+    return together(title, changes)
 
 
 def route_too(node: str, to: str, via: IPv4Address) -> Change:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from causeway.lab.changes.change import Change, together
-from causeway.lab.faults import route_wrong
+from causeway.lab.changes.change import Change
 from causeway.lab.filesystems.administrators import mc
 from causeway.lab.probes.fio import Job
 from causeway.model.site import Site
@@ -13,6 +12,7 @@ from causeway.plan.paths import by_network
 from causeway.scenario.cast import Transports
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import work
+from causeway.scenario.words.routes import rerouted
 
 #: Seconds that reads should take.
 _SECONDS = 2
@@ -21,13 +21,7 @@ _SECONDS = 2
 def moved(stage: Stage, nodes: Sequence[str], network: str) -> tuple[Change, Site]:
     """Nodes reach gateways by their addresses in another network; and the site as it is then."""
     site = reduce(lambda changed, node: by_network(changed, node, network), nodes, stage.site)
-    changes = []
-    for node in nodes:
-        for old, new in zip(stage.site.nodes[node].routes, site.nodes[node].routes, strict=True):
-            if old != new:
-                to = str(site.destination(new)).removesuffix("/32")
-                changes.append(route_wrong(stage.lab, node, to, str(new.via[0])))
-    return together(f"{' and '.join(nodes)} go by {network}", changes), site
+    return rerouted(stage, site, f"{' and '.join(nodes)} go by {network}"), site
 
 
 def mount_anew(stage: Stage, filesystem: str, nodes: Sequence[str]) -> None:

@@ -16,7 +16,8 @@ _LOOKS, _EARLY, _LOOK_S = 60, 12, SECONDS / 80
 
 @dataclass(frozen=True)
 class Seen:
-    """A lone stream: Mbit/s that its wires let through, Mbit/s that it had, and its window while it transmitted."""
+    """A lone stream: Mbit/s that its wires and its window in their round trip let through, Mbit/s that it had, and its
+    window while it transmitted."""
 
     due_mbit: float
     rate_mbit: float
@@ -52,5 +53,5 @@ def stream_in_windows(stage: Stage, sender: str, receiver: str) -> Seen:
         (measured,) = running.results()
     open_ = looks[_EARLY:]
     usual = Window(round(mean(w.size for w in open_)), mean(w.round_trip_s for w in open_))
-    ends = StreamEnds(stream.label, sender, measured.source, measured.destination)
+    ends = StreamEnds(stream.label, sender, measured.source, measured.destination, usual.size)
     return Seen(expect(stage.site, [ends]).rates[stream.label], measured.rate_mbit, usual)

@@ -22,7 +22,7 @@ _PARITY = {"stripe": 1, "whole": 0}
 def make_key(args: argparse.Namespace) -> None:
     """Make a new key pair (new), or use the new one and forget the old (commit).
 
-    Native: `openssl req`; changes `ssl/id_rsa*` and {shown}; `tar` and `ssh` give it to all nodes.
+    Native: `openssl req`; changes `ssl/id_rsa*` and {shown}; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.change() as config:
         driver = drivers.of(config)
@@ -47,7 +47,7 @@ def add(args: argparse.Namespace) -> None:
     """Know a cluster by its public key; it may mount nothing yet.
 
     Native: `openssl x509` checks the key; changes `gen/clusters`, `ssl/authorized_cluster.*`, {admitted};
-    `tar` and `ssh` give it to all nodes.
+    `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     configuration.need_name(args.cluster)
     with configuration.change() as config:
@@ -61,7 +61,7 @@ def update(args: argparse.Namespace) -> None:
     """Know a cluster by other public keys than until now.
 
     Native: `openssl x509` checks the keys; changes `ssl/authorized_cluster.*` and {admitted};
-    `tar` and `ssh` give it to all nodes.
+    `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.change() as config:
         _known(config, args.cluster)
@@ -78,7 +78,7 @@ def delete(args: argparse.Namespace) -> None:
     """Forget a cluster and all that it was granted.
 
     Native: as `mcauth deny` for each filesystem; changes `gen/clusters`, `ssl/authorized_cluster.*`,
-    {admitted}; `tar` and `ssh` give it to all nodes.
+    {admitted}; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     configuration.need_name(args.cluster)
     with configuration.alone():
@@ -96,7 +96,7 @@ def delete(args: argparse.Namespace) -> None:
 def grant(args: argparse.Namespace) -> None:
     """Let a cluster mount a filesystem, and say how (-a rw|ro) and who root is then (-r no|UID:GID).
 
-    Native: {grant}; changes `gen/grants`; `tar` and `ssh` give it to all nodes.
+    Native: {grant}; changes `gen/grants`; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     if args.root != "no" and not re.fullmatch(r"\d+:\d+", args.root):
         raise Refused(f"-r {args.root}: give `no`, or the UID:GID that root is to be")
@@ -116,7 +116,7 @@ def grant(args: argparse.Namespace) -> None:
 def deny(args: argparse.Namespace) -> None:
     """Take a filesystem from a cluster, mounted or not.
 
-    Native: {grant}; changes `gen/grants`; `tar` and `ssh` give it to all nodes.
+    Native: {grant}; changes `gen/grants`; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.alone():
         config = configuration.load()
@@ -132,14 +132,18 @@ def _change_grant(filesystem: Filesystem, cluster: str, wanted: Grant | None) ->
 
     Until then its row says that it is coming or leaving, and a row that leaves counts no more. So what is broken off at
     any moment is seen, keeps nobody in whom it was to keep out, and ends when the command is repeated. Where servers do
-    not take a new grant, the row is put back; one that leaves goes on leaving.
+    not take a new grant, the row is put back; one that leaves goes on leaving. A new grant takes all servers; a denial
+    those that serve: the others hear of it before they serve again.
     """
     config = configuration.load()
     driver = drivers.of(config)
     before = [g for g in config.grants if g.filesystem == filesystem.name]
     broken_off = any(g.state != "held" for g in before)
-    if not (broken_off or driver.serving(filesystem)):
-        raise Refused(f"not all servers of {filesystem.name} serve it, and all must take the change; mcstartup -a")
+    absent = driver.absent(filesystem)
+    some = 0 < len(absent) < len(filesystem.server_names)
+    if absent and not broken_off and (wanted or not some):
+        missing = " ".join(absent)
+        raise Refused(f"{missing}: not all servers of {filesystem.name} serve it, and all must take it; mcstartup -a")
     earlier = next((g for g in before if g.cluster == cluster), None)
     if wanted:
         marked: Grant | None = replace(wanted, state="coming")
@@ -148,7 +152,10 @@ def _change_grant(filesystem: Filesystem, cluster: str, wanted: Grant | None) ->
     after = _write_down(filesystem, cluster, marked)
     restart = broken_off or _read_only(before) != _read_only(after)
     try:
-        _tell(filesystem, restart=restart)
+        if wanted is None and some:
+            _tell_present(filesystem, absent, restart=restart)
+        else:
+            _tell(filesystem, restart=restart)
     except Refused as refused:
         if wanted is None:
             again = f"{cluster} is leaving {filesystem.name}; the same command again ends it"
@@ -168,10 +175,39 @@ def _write_down(filesystem: Filesystem, cluster: str, row: Grant | None) -> list
     return [g for g in config.grants if g.filesystem == filesystem.name]
 
 
+def _tell_present(filesystem: Filesystem, absent: list[str], *, restart: bool) -> None:
+    """`_tell` while servers are absent, which learn of it when they start (`mcstartup`).
+
+    A server that is down lets nobody in; one that cannot be reached, and serves all the same, has too little of a
+    stripe for anybody to read it.
+
+    Refused, with all that can be done done, where that does not hold, and where some would have to start anew: without
+    the absent ones that would take the filesystem from everybody.
+    """
+    driver, missing = drivers.of(configuration.load()), " ".join(absent)
+    silent = [server for server in absent if not driver.end(filesystem, server)]
+    driver.grant(configuration.load(), filesystem, restart=False)
+    if restart:
+        raise Refused(
+            f"{missing}: not all servers of {filesystem.name} serve it, and some must start anew; mcstartup -a"
+        )
+    enough = 1 if filesystem.layout == "whole" else len(filesystem.server_names) - filesystem.parity
+    if len(silent) >= enough:
+        unsure = " ".join(silent)
+        raise Refused(f"{unsure} cannot be reached, and may serve {filesystem.name} all the same; switch it off")
+    print(f"{missing}: does not serve {filesystem.name}, and is told when it starts; mcstartup")
+    _settle(filesystem)
+
+
 def _tell(filesystem: Filesystem, *, restart: bool) -> None:
     """Have the servers allow what the table says of a filesystem; then nothing of it is coming or leaving any more."""
     config = configuration.load()
     drivers.of(config).grant(config, filesystem, restart=restart)
+    _settle(filesystem)
+
+
+def _settle(filesystem: Filesystem) -> None:
+    """The servers have been told: what was coming is held, what was leaving is gone."""
     with configuration.change() as config:
         mine = [g for g in config.grants if g.filesystem == filesystem.name]
         rest = [g for g in config.grants if g not in mine]
@@ -202,7 +238,7 @@ def show_clusters(args: argparse.Namespace) -> None:
 def create_filesystem(args: argparse.Namespace) -> None:
     """Make a filesystem on servers of this cluster; each has a disk for it below /disks.
 
-    Native: {serve}; changes `gen/filesystems`; `tar` and `ssh` give it to all nodes.
+    Native: {serve}; changes `gen/filesystems`; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.change() as config:
         driver = drivers.of(config)
@@ -211,6 +247,7 @@ def create_filesystem(args: argparse.Namespace) -> None:
         if "cipherList" not in config.settings:
             raise Refused("filesystems are served to those who have a key only; first: mcchconfig cipherList=AUTHONLY")
         mounts.need_mount_point(args.mount_point)
+        configuration.need_filesystem_name(args.name)
         servers = [config.node(name).name for name in args.servers.split(",")]
         parity = _PARITY[args.layout] if args.parity is None else args.parity
         bricks = f"/disks/{args.name}/brick"

@@ -5,6 +5,9 @@ state.b, that the link /var/mc/now leads to. A change is made in a copy, /var/mc
 then `now` is exchanged, so that whoever reads or is killed at any moment finds all of it old or all of it new. Then it
 goes to every node by ssh. A node that does not answer gets it when it starts (mcstartup). Each change has a number, the
 generation, and a node keeps what it has when it is given an older one.
+
+A cluster may have a secondary configuration server. Then a change counts only when that has it, too, so that whichever
+of the two is lost, the other has the last one; mcchcluster makes another node the one that keeps it.
 """
 
 import fcntl
@@ -13,6 +16,7 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -114,17 +118,34 @@ class RemoteFilesystem(Row):
     automount: str
 
 
+@dataclass(frozen=True)
+class NodeSetting(Row):
+    """What mcchconfig -N sets: an attribute's value on one node, in place of the cluster's."""
+
+    node: str
+    attribute: str
+    value: str
+
+
 @dataclass
 class Config:
-    """All of it, and the folder that it was read from, or that a change is prepared in."""
+    """All of it, and the folder that it was read from, or that a change is prepared in.
+
+    `server` keeps it, `secondary`, where there is one, has each change before it counts. `shell` and `copy` are the
+    programs by which nodes are reached and given it, where they are not the usual ones.
+    """
 
     name: str = ""
     id: str = ""
     server: str = ""
     folder: Path = field(default_factory=lambda: VAR)
     generation: int = 0
+    secondary: str = ""
+    shell: str = ""
+    copy: str = ""
     nodes: list[Node] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
+    node_settings: list[NodeSetting] = field(default_factory=list)
     clusters: list[str] = field(default_factory=list)
     filesystems: list[Filesystem] = field(default_factory=list)
     grants: list[Grant] = field(default_factory=list)
@@ -135,6 +156,16 @@ class Config:
     def ssl(self) -> Path:
         """Where the keys are."""
         return self.folder / "ssl"
+
+    @property
+    def servers(self) -> list[str]:
+        """The configuration servers, one or two."""
+        return [name for name in (self.server, self.secondary) if name]
+
+    def value(self, attribute: str, node: str) -> str | None:
+        """An attribute's value on a node; None where it has none."""
+        own = (row.value for row in self.node_settings if (row.attribute, row.node) == (attribute, node))
+        return next(own, self.settings.get(attribute))
 
     def node(self, name: str) -> Node:
         """The member of this name; case does not matter, as in DNS."""
@@ -159,21 +190,24 @@ class Config:
     def here(self) -> Node:
         """The member that this node is, by its addresses."""
         for node in self.nodes:
-            if node.address in _own_addresses():
+            if node.address in own_addresses():
                 return node
         raise Refused(f"this node is not in cluster {self.name} any more; mcaddnode on {self.server} adds it")
 
 
 @cache
-def _own_addresses() -> set[str]:
-    """This node's, which do not change while a command runs."""
+def own_addresses() -> set[str]:
+    """This node's, as they were when the program first asked."""
     said = json.loads(native.run(["/usr/bin/ip", "-j", "-4", "address"], quiet=True).out or "[]")
     return {info["local"] for device in said for info in device["addr_info"]}
 
 
+#: What gen/cluster may say of a cluster besides, where it is not as usual.
+_UNUSUAL = ("secondary", "shell", "copy")
 #: The tables of rows, and what a row of each is.
 TABLES: dict[str, type] = {
     "nodes": Node,
+    "node_settings": NodeSetting,
     "filesystems": Filesystem,
     "grants": Grant,
     "remote_clusters": RemoteCluster,
@@ -185,6 +219,12 @@ def need_name(cluster: str) -> None:
     """Refused where it is no name for a cluster: the servers' lists of names know commas and patterns."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*", cluster):
         raise Refused(f"{cluster!r} is no name for a cluster; use letters, digits, dots and dashes")
+
+
+def need_filesystem_name(name: str) -> None:
+    """Refused where it is none: it becomes a part of files' names, and a word of commands on other nodes."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name) or name == "all":
+        raise Refused(f"{name!r} is no name for a filesystem; use letters, digits, _ and dashes, and not `all`")
 
 
 def member() -> bool:
@@ -199,6 +239,9 @@ def load() -> Config:
         raise Refused("this node is in no cluster; mccrcluster makes one, mcaddnode adds it to one")
     about = dict(_rows(gen / "cluster"))
     config = Config(about["name"], about["id"], about["server"], generation=int(about["generation"]))
+    for key in _UNUSUAL:
+        setattr(config, key, about.get(key, ""))
+    native.use(config.shell, config.copy)
     config.settings = dict(_rows(gen / "settings"))
     config.clusters = [row[0] for row in _rows(gen / "clusters")]
     for table, kind in TABLES.items():
@@ -216,7 +259,10 @@ def _rows(file: Path) -> list[list[str]]:
 def save(config: Config, folder: Path) -> None:
     """Write the tables."""
     tables: dict[str, list[list[object]]] = {
-        "cluster": [[key, getattr(config, key)] for key in ("name", "id", "server", "generation")],
+        "cluster": [
+            *([key, getattr(config, key)] for key in ("name", "id", "server", "generation")),
+            *([key, getattr(config, key)] for key in _UNUSUAL if getattr(config, key)),
+        ],
         "settings": [[key, value] for key, value in config.settings.items()],
         "clusters": [[name] for name in config.clusters],
     }
@@ -259,15 +305,17 @@ def alone() -> Iterator[None]:
 
 
 @contextmanager
-def change(first: Config | None = None) -> Iterator[Config]:
+def change(first: Config | None = None, *, moves: bool = False) -> Iterator[Config]:
     """Change the configuration, whole or not at all, and replicate it; `first` begins that of a new cluster.
 
-    Only on the cluster's configuration server. What the caller raises leaves all as it was.
+    Only on the cluster's configuration server, and with its secondary one, where it has one. A change that `moves` the
+    configuration may be made on either of them, without the other. What the caller raises leaves all as it was.
     """
     with alone():
-        now = first or load()
-        if now.here().name != now.server:
-            raise Refused(f"the configuration of cluster {now.name} is kept on {now.server}; do it there")
+        now = first or _agreed(load(), needed=not moves)
+        here = now.here().name
+        if here not in (now.servers if moves else [now.server]):
+            raise Refused(_elsewhere(now, moves))
         stage = VAR / "stage"
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir(mode=0o755, parents=True)
@@ -280,11 +328,54 @@ def change(first: Config | None = None) -> Iterator[Config]:
             yield now
             now.generation += 1
             save(now, stage)
+            others = [now.node(name) for name in now.servers if name != here]
+            _commit(stage, others)
             _take_over()
         finally:
             shutil.rmtree(stage, ignore_errors=True)
         now.folder = VAR
-        replicate([node for node in now.nodes if node.name != now.server])
+        replicate([node for node in now.nodes if node.name != here and node not in others])
+
+
+def _elsewhere(config: Config, moves: bool) -> str:
+    """Where a change is to be made, for it is not here."""
+    if moves:
+        return f"the configuration of cluster {config.name} is kept on {' and '.join(config.servers)}; do it there"
+    said = f"the configuration of cluster {config.name} is kept on {config.server}; do it there"
+    if config.here().name == config.secondary:
+        said += f", or, where that is lost, have it kept here: mcchcluster -p {config.secondary}"
+    return said
+
+
+def _agreed(config: Config, *, needed: bool) -> Config:
+    """The configuration that both servers have, the newer one's; this node's where it is no server, or the only one.
+
+    Refused where the other one does not answer and is `needed`: it might have been made the one that keeps it.
+    """
+    here = config.here().name
+    if here not in config.servers or len(config.servers) < 2:
+        return config
+    (other,) = (name for name in config.servers if name != here)
+    if here == config.secondary and needed:
+        return config  # it is refused for that
+    if _fetch_from([other], silently=True):
+        return load()
+    if needed:
+        raise Refused(
+            f"{other} does not answer, and a change takes both configuration servers; first: start {other}, or do"
+            " without it: mcchcluster -s ''"
+        )
+    print(f"{other} does not answer; what is changed is the configuration of this node")
+    return config
+
+
+def _commit(stage: Path, servers: list[Node]) -> None:
+    """Give the other configuration servers what is in stage/, before it counts. Refused where one does not take it."""
+    packed = _packed(stage) if servers else b""
+    for node in servers:
+        if (rc := _give(node, packed)) != 0:
+            why = "has a newer configuration" if rc == _OLDER else "does not take the change"
+            raise Refused(f"{node.name} {why}, and it is to keep it, too; nothing has been changed")
 
 
 def _take_over() -> None:
@@ -321,15 +412,21 @@ def _pack() -> list[str]:
     return ["tar", "-C", str(VAR / "now"), "-czf", "-", *_PARTS]
 
 
-def _unpack() -> str:
+def _packed(folder: Path) -> bytes:
+    return native.run(["tar", "-C", str(folder), "-czf", "-", *_PARTS]).raw
+
+
+def _unpack(*, locked: bool = False) -> str:
     """A shell's command that reads such an archive and puts the parts in their place, as _take_over does.
 
-    It ends with _OLDER, and changes nothing, where the node has a newer state of the same cluster.
+    It ends with _OLDER, and changes nothing, where the node has a newer state of the same cluster. `locked`: whoever
+    runs it has the lock.
     """
+    lock = "" if locked else f" && exec 9>{LOCK} && flock -w {_ARRIVES_S} 9"
     of = """of() { awk -v key="$1" '$1 == key { print $2 }' "$2/gen/cluster" 2>/dev/null || :; }"""
     steps = [
         of,
-        f"mkdir -p {LOCK.parent} {VAR} && cd {VAR} && exec 9>{LOCK} && flock -w {_ARRIVES_S} 9 || exit 1",
+        f"mkdir -p {LOCK.parent} {VAR} && cd {VAR}{lock} || exit 1",
         f"rm -rf stage && mkdir stage && timeout {_ARRIVES_S} tar -xzpf - -C stage || exit 1",
         '[ "$(of id stage)" != "$(of id now)" ] || [ "$(of generation stage)" -ge "$(of generation now)" ] ||'
         f" {{ rm -rf stage; exit {_OLDER}; }}",
@@ -343,8 +440,8 @@ def _unpack() -> str:
 
 def replicate(nodes: list[Node]) -> None:
     """Give nodes this node's copy, owners and modes kept; those that do not take it are named."""
-    packed = native.run(_pack()).raw if nodes else b""
-    codes = native.side_by_side(lambda node: native.ssh(node.name, _unpack(), stdin=packed).rc, nodes)
+    packed = _packed(VAR / "now") if nodes else b""
+    codes = native.side_by_side(lambda node: _give(node, packed), nodes)
     late = [node.name for node, rc in zip(nodes, codes, strict=True) if rc not in (0, _OLDER)]
     newer = [node.name for node, rc in zip(nodes, codes, strict=True) if rc == _OLDER]
     if late:
@@ -353,17 +450,55 @@ def replicate(nodes: list[Node]) -> None:
         print(f"these nodes have a newer configuration, and keep it: {' '.join(newer)}")
 
 
+def _give(node: Node, packed: bytes) -> int:
+    """Give a node an archive, which it puts in place; 0, _OLDER, or the exit code of what failed."""
+    if not native.copies():
+        return native.ssh(node.name, _unpack(), stdin=packed).rc
+    arrived = f"/run/mc.{node.number}.packed"
+    with tempfile.NamedTemporaryFile(dir=LOCK.parent) as file:
+        file.write(packed)
+        file.flush()
+        sent = native.copy(file.name, node.name, arrived)
+    if sent.rc != 0:
+        return sent.rc
+    return native.ssh(node.name, f"exec <{arrived} && rm {arrived} || exit 1; {_unpack()}").rc
+
+
 def fetch(config: Config) -> Config:
-    """The configuration server's copy, now this node's, too; or what this node has, where that is all or is newer."""
-    if config.here().name == config.server:
+    """The configuration servers' copy, now this node's, too; or what this node has, where that is all or is newer.
+
+    A server of filesystems must not go on with what it has: who was denied meanwhile would be let in again. Where the
+    configuration servers are silent it asks the other quorum nodes. Refused where more than half of them, itself
+    counted, do not answer.
+    """
+    here = config.here()
+    others = [name for name in config.servers if name != here.name]
+    if not others:
         return config
-    got = native.ssh(config.server, shlex.join(_pack()))
-    if got.rc != 0:
-        print(f"{config.server} does not answer; going on with the configuration of this node")
+    if _fetch_from(others):
+        return load()
+    does = "does" if len(others) == 1 else "do"
+    print(f"{' and '.join(others)} {does} not answer; going on with the configuration of this node")
+    if here.name == config.server or not any(here.name in f.server_names for f in config.filesystems):
         return config
-    taken = native.run(["sh", "-c", _unpack()], stdin=got.raw)
-    if taken.rc == _OLDER:
-        print(f"{config.server} has an older configuration than this node; going on with that of this node")
-    elif taken.rc != 0:
-        raise Refused(f"the configuration of {config.server} cannot be put in place: {taken.said}")
+    quorum = [node.name for node in config.nodes if node.quorum]
+    heard = _fetch_from([name for name in quorum if name not in (here.name, *others)]) + here.quorum
+    if 2 * heard <= len(quorum):
+        raise Refused(
+            f"this node serves filesystems, and of {len(quorum)} quorum nodes {heard} say who may mount them: more than"
+            f" half must; first: start {config.server}"
+        )
     return load()
+
+
+def _fetch_from(nodes: list[str], *, silently: bool = False) -> int:
+    """Take the newest state that they and this node have; returns how many answer."""
+    answers = native.side_by_side(lambda name: native.ssh(name, shlex.join(_pack())), nodes)
+    found = [(name, got.raw) for name, got in zip(nodes, answers, strict=True) if got.rc == 0]
+    for name, packed in found:
+        taken = native.run(["sh", "-c", _unpack(locked=silently)], stdin=packed)
+        if taken.rc == _OLDER and not silently:
+            print(f"{name} has an older configuration than this node; going on with that of this node")
+        elif taken.rc not in (0, _OLDER):
+            raise Refused(f"the configuration of {name} cannot be put in place: {taken.said}")
+    return len(found)

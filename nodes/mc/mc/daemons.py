@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from mc import config as configuration
-from mc import drivers, mounts, native, states
+from mc import drivers, fstab, leases, mounts, native, states
 from mc.config import Node
 from mc.native import Refused
 from mc.table import show
@@ -22,8 +22,9 @@ _JOIN_S = 60
 def start(args: argparse.Namespace) -> None:
     """Start daemons: this node's, or others'.
 
-    Native: `ssh` fetches `gen/*` and `ssl/*`, `sh` puts them in place; changes `/var/adm/ras/mc.log.*`, {start};
-    `mcmount` where -A is yes.
+    Native: `ssh` fetches `gen/*` and `ssl/*`, `sh` puts them in place; changes `/var/adm/ras/mc.log.*`, `/etc/fstab`,
+    {start};
+    `mcleased` where failureDetectionTime is set; `mcmount` where -A is yes.
     """
     config = configuration.load()
     if args.all or args.nodes:
@@ -31,15 +32,18 @@ def start(args: argparse.Namespace) -> None:
         return
     config = configuration.fetch(config)
     here, driver = config.here(), drivers.of(config)
+    fstab.write(config)
     if driver.answers(config):
-        _log(f"{here.name}: the daemon is up already")
+        log(f"{here.name}: the daemon is up already")
     else:
         _new_log(here)
         driver.start(config)
-        _log(f"{here.name}: the daemon is up")
+        log(f"{here.name}: the daemon is up")
+    if leases.FAILURE_DETECTION in config.settings and leases.expelled() is None:
+        native.must(["mcleased"])
     for filesystem in mounts.known(config):
         if filesystem.automount:
-            _log(mounts.mount_here(config, filesystem))
+            log(mounts.mount_here(config, filesystem))
     if os.access(_CALL_BACK, os.X_OK):
         if not native.comes(lambda: states.state_here(config) == states.ACTIVE, _JOIN_S, every_s=2):
             raise Refused(f"{here.name} has not become active within {_JOIN_S} s; {_CALL_BACK} is not called")
@@ -50,23 +54,25 @@ def start(args: argparse.Namespace) -> None:
 def stop(args: argparse.Namespace) -> None:
     """Stop daemons, this node's or others'; what is mounted is taken away.
 
-    Native: {taken}; {stop}; changes `/var/adm/ras/mc.log.*`; `ssh` for -a, -w.
+    Native: `pkill` ends mcleased; {taken}; {stop}; changes `/var/adm/ras/mc.log.*`; `ssh` for -a, -w.
     """
     config = configuration.load()
     if args.all or args.nodes:
         states.everywhere(config, args, "mcshutdown")
         return
     name, driver = config.here().name, drivers.of(config)
+    if leases.FAILURE_DETECTION in config.settings:
+        native.run(["pkill", "-x", "mcleased"])
     for filesystem in mounts.known(config):
         if driver.mounted(filesystem.mount_point):
-            _log(f"{name}: taking {filesystem.mount_point} away")
+            log(f"{name}: taking {filesystem.mount_point} away")
             driver.unmount(filesystem.mount_point, force=True)
     driver.stop()
-    _log(f"{name}: the daemon is down")
+    log(f"{name}: the daemon is down")
 
 
 def show_states(args: argparse.Namespace) -> None:
-    """Say which daemons are up: active, arbitrating (no quorum), down, unknown (not reached).
+    """Say which daemons are up: active, arbitrating (no quorum), expelled, down, unknown (not reached).
 
     Native: {answers}; `ssh` for -a, -w.
     """
@@ -80,10 +86,11 @@ def show_states(args: argparse.Namespace) -> None:
     show(["node number", "node name", "state"], rows, args.json)
 
 
-def _log(text: str) -> None:
+def log(text: str) -> None:
+    """Say it, and note it in the node's log."""
     print(text)
-    with (_LOGS / "mc.log.latest").open("a") as log:
-        log.write(f"{datetime.datetime.now():%F %T} {text}\n")
+    with (_LOGS / "mc.log.latest").open("a") as file:
+        file.write(f"{datetime.datetime.now():%F %T} {text}\n")
 
 
 def _new_log(here: Node) -> None:

@@ -74,9 +74,25 @@ def _mccrcluster(made: Parser) -> None:
     _does(made, nodes.create)
     made.add_argument("-n", dest="nodefile", required=True, metavar="FILE", help="a line NODE:ROLE for each node")
     made.add_argument("-p", dest="primary", required=True, metavar="NODE", help="the configuration server, this node")
+    made.add_argument("-s", dest="secondary", default="", metavar="NODE", help="the secondary configuration server")
+    program = "a program by which nodes are"
+    made.add_argument(
+        "-r", dest="shell", default="", metavar="FILE", help=f"{program} reached, with ssh's options (ssh)"
+    )
+    made.add_argument(
+        "-R", dest="copy", default="", metavar="FILE", help=f"{program} given it, with scp's options (-r)"
+    )
     made.add_argument("-C", dest="cluster", required=True, metavar="NAME", help="the cluster's name")
+    made.add_argument("-U", dest="uid_domain", metavar="NAME", help="its uidDomain (the cluster's name)")
+    made.add_argument("-A", dest="autoload", action="store_true", help="start daemons when nodes boot (autoload=yes)")
     known = list(drivers.BY_NAME)
     made.add_argument("--driver", choices=known, default=drivers.DEFAULT, help=f"of its filesystems ({known[0]})")
+
+
+def _mcchcluster(made: Parser) -> None:
+    _does(made, nodes.change_servers)
+    made.add_argument("-p", dest="primary", metavar="NODE", help="who keeps the configuration from now on")
+    made.add_argument("-s", dest="secondary", metavar="NODE", help="who has each change, too; '' for nobody")
 
 
 def _mclscluster(made: Parser) -> None:
@@ -115,6 +131,7 @@ def _mcgetstate(made: Parser) -> None:
 def _mcchconfig(made: Parser) -> None:
     _does(made, settings.change)
     made.add_argument("setting", metavar="ATTRIBUTE=VALUE")
+    made.add_argument("-N", dest="nodes", metavar="NODE,...", help="on these nodes alone (pagepool)")
 
 
 def _mclsconfig(made: Parser) -> None:
@@ -197,6 +214,7 @@ def _mclsmount(made: Parser) -> None:
 
 COMMANDS: dict[str, Callable[[Parser], None]] = {
     "mccrcluster": _mccrcluster,
+    "mcchcluster": _mcchcluster,
     "mclscluster": _mclscluster,
     "mcaddnode": _mcaddnode,
     "mcdelnode": _mcdelnode,

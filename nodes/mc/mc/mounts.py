@@ -1,6 +1,7 @@
 """mcmount, mcumount, mclsmount: filesystems on the nodes."""
 
 import argparse
+import re
 
 from mc import config as configuration
 from mc import drivers, states
@@ -28,9 +29,9 @@ def known(config: Config) -> list[Known]:
 
 
 def need_mount_point(text: str) -> None:
-    """Refused when it is none."""
-    if not text.startswith("/"):
-        raise Refused(f"-T {text}: a mount point begins with /")
+    """Refused when it is none, or not as the kernel will call it: whether it is mounted is found out by that."""
+    if not re.fullmatch(r"(/(?!\.\.?(/|$))[^/\\]+)+", text):
+        raise Refused(f"-T {text}: a mount point begins with /, has no / at its end, and no //, . or .. in it")
 
 
 def mount(args: argparse.Namespace) -> None:

@@ -15,6 +15,8 @@ Value = TypeVar("Value")
 
 #: Print each native command and each change of a file before it happens (-v).
 verbose = False
+#: The programs by which nodes are reached, and given files, where a cluster has some of its own (mccrcluster -r, -R).
+_shell = _copy = ""
 #: The exit code of what has taken too long, as timeout(1) has it.
 TIMED_OUT = 124
 #: How long an unreachable node may keep a command waiting, in seconds.
@@ -81,10 +83,32 @@ def must(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120) -> 
     return result.out
 
 
+def use(shell: str, copy: str) -> None:
+    """Have nodes reached by another program than ssh, and given files by one; "" takes either back.
+
+    Each must know the options that are given to ssh and scp here.
+    """
+    global _shell, _copy
+    _shell, _copy = shell, copy
+
+
+def copies() -> bool:
+    """Whether there is a program that gives nodes files: without one they are sent through ssh."""
+    return bool(_copy)
+
+
 def ssh(node: str, command: str, *, stdin: bytes = b"", timeout_s: float = 120) -> Result:
     """Run a command on another node, which must not ask anything."""
-    options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}"]
-    return run(["ssh", *options, node, command], stdin=stdin, timeout_s=timeout_s)
+    argv = ["ssh", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}", node, command]
+    argv[0] = _shell or argv[0]
+    return run(argv, stdin=stdin, timeout_s=timeout_s)
+
+
+def copy(file: str, node: str, to: str) -> Result:
+    """Give another node a file."""
+    argv = ["scp", "-q", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}", file, f"{node}:{to}"]
+    argv[0] = _copy or argv[0]
+    return run(argv)
 
 
 def side_by_side(work: Callable[[Item], Value], items: Sequence[Item], at_once: int = _SIDE_BY_SIDE) -> list[Value]:

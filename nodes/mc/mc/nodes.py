@@ -1,6 +1,7 @@
-"""mccrcluster, mclscluster, mcaddnode, mcdelnode, mclsnode: who is in the cluster."""
+"""mccrcluster, mcchcluster, mclscluster, mcaddnode, mcdelnode, mclsnode: who is in the cluster."""
 
 import argparse
+import os
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +19,7 @@ _ROLES = {"manager", "client", "quorum", "nonquorum"}
 def create(args: argparse.Namespace) -> None:
     """Make a cluster of the nodes in a node file; this node keeps its configuration.
 
-    Native: `host` and `ssh` try each node; changes `gen/*`; `tar` and `ssh` give it to all nodes.
+    Native: `host` and `ssh` try each node; changes `gen/*`; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     wanted = _from_file(args.nodefile)
     if configuration.member():
@@ -28,20 +29,58 @@ def create(args: argparse.Namespace) -> None:
         raise Refused(f"the configuration server {args.primary} is none of the nodes in {args.nodefile}")
     if dict(wanted)[args.primary] != "quorum":
         raise Refused(f"the configuration server {args.primary} must be a quorum node")
-    configuration.need_name(args.cluster)
+    if args.secondary and args.secondary not in names:
+        raise Refused(f"the secondary configuration server {args.secondary} is none of the nodes in {args.nodefile}")
+    if args.secondary == args.primary:
+        raise Refused(f"{args.primary} is the configuration server; another node can be the secondary one")
+    settings = {"driver": args.driver}
+    if args.autoload:
+        settings["autoload"] = "yes"
+    if args.uid_domain:
+        settings["uidDomain"] = args.uid_domain
+    for name in filter(None, (args.cluster, args.uid_domain)):
+        configuration.need_name(name)
+    for option, program in {"-r": args.shell, "-R": args.copy}.items():
+        if program and not (program.split() == [program] and program.startswith("/") and os.access(program, os.X_OK)):
+            raise Refused(f"{option} {program}: this is no program here; give its path from / on")
+    native.use(args.shell, args.copy)
     addresses = _check(wanted, [], local=args.primary)
     nodes = [
         Node(n, name, address, role) for n, ((name, role), address) in enumerate(zip(wanted, addresses, strict=True), 1)
     ]
-    first = Config(args.cluster, secrets.token_hex(8), args.primary, nodes=nodes, settings={"driver": args.driver})
+    first = Config(args.cluster, secrets.token_hex(8), args.primary, nodes=nodes, settings=settings)
+    first.secondary, first.shell, first.copy = args.secondary, args.shell, args.copy
     with configuration.change(first):
         print(f"cluster {args.cluster} has {len(nodes)} node{'s' if len(nodes) > 1 else ''}: {' '.join(names)}")
+
+
+def change_servers(args: argparse.Namespace) -> None:
+    """Change who keeps the configuration (-p), and who has each change before it counts (-s); on either of them.
+
+    Where the one that keeps it is lost, the secondary is made that one, on the secondary: from then on changes are
+    made there. Who is made neither, while he cannot be told, must not be worked on before his mcstartup.
+
+    Native: `ssh` asks the other configuration server; changes `gen/cluster`;
+    `tar`, `ssh`, `scp` and `sh` give it to all nodes.
+    """
+    if args.primary is None and args.secondary is None:
+        raise Refused("say who keeps the configuration (-p), or who is the secondary (-s)")
+    with configuration.change(moves=True) as config:
+        primary = config.node(args.primary).name if args.primary else config.server
+        if args.secondary is not None:
+            secondary = config.node(args.secondary).name if args.secondary else ""
+        else:
+            secondary = "" if primary == config.secondary else config.secondary
+        if primary == secondary:
+            raise Refused(f"{primary} cannot be both; give another node to -s, or ''")
+        config.server, config.secondary = primary, secondary
+    print(f"the configuration of cluster {config.name} is kept on {primary}; secondary: {secondary or '(none)'}")
 
 
 def add(args: argparse.Namespace) -> None:
     """Add nodes; each must be up, known to DNS, and reached by ssh without a prompt.
 
-    Native: `host` and `ssh` try each node; changes `gen/nodes`; `tar` and `ssh` give it to all nodes.
+    Native: `host` and `ssh` try each node; changes `gen/nodes`; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     wanted = _from_file(args.nodefile) if args.nodefile else _named(args.nodes)
     if not wanted:
@@ -59,25 +98,28 @@ def delete(args: argparse.Namespace) -> None:
     """Delete nodes; their daemons must be down. One that is off keeps its /var/mc.
 
     Native: `ssh` asks each for its state; changes `gen/nodes`;
-    `tar` and `ssh` give it to all nodes; `ssh` empties those deleted.
+    `tar`, `ssh`, `scp` and `sh` give it to all nodes; `ssh` empties those deleted.
     """
     with configuration.alone():
         with configuration.change() as config:
             leaving = [config.node(name) for name in args.nodes]
             serving = {server for f in config.filesystems for server in f.server_names}
             for node in leaving:
-                if node.name == config.server:
-                    raise Refused(f"{node.name} is the configuration server; it cannot be deleted")
+                if node.name in config.servers:
+                    kind = "the" if node.name == config.server else "the secondary"
+                    raise Refused(f"{node.name} is {kind} configuration server; it cannot be deleted")
                 if node.name in serving:
                     raise Refused(f"{node.name} serves filesystems; it cannot be deleted")
             up = [
                 node.name
                 for node, state in zip(leaving, states.states(config, leaving), strict=True)
-                if state in (states.ACTIVE, states.ARBITRATING)
+                if state in states.UP
             ]
             if up:
                 raise Refused(f"{' '.join(up)}: the daemon is up; first: mcshutdown -w {','.join(up)}")
             config.nodes = [node for node in config.nodes if node not in leaving]
+            gone_names = {node.name for node in leaving}
+            config.node_settings = [row for row in config.node_settings if row.node not in gone_names]
         for node in leaving:
             gone = native.ssh(node.name, configuration.forget()).rc == 0
             left = "" if gone else f"; it does not answer, and what it keeps in its {configuration.VAR} stays there"
@@ -87,7 +129,15 @@ def delete(args: argparse.Namespace) -> None:
 def show_cluster(args: argparse.Namespace) -> None:
     """Show the cluster and its nodes."""
     config = configuration.load()
-    about = {"cluster name": config.name, "cluster id": config.id, "configuration server": config.server}
+    about = {
+        "cluster name": config.name,
+        "cluster id": config.id,
+        "UID domain": config.settings.get("uidDomain", config.name),
+        "remote shell": config.shell or "ssh",
+        "remote file copy": config.copy or "by the remote shell",
+        "configuration server": config.server,
+        "secondary server": config.secondary or "(none)",
+    }
     if not args.json:
         for key, value in about.items():
             print(f"{key + ':':<22} {value}")

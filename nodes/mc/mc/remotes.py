@@ -18,7 +18,7 @@ def add_cluster(args: argparse.Namespace) -> None:
     """Know a cluster that owns filesystems by its public key and its contact nodes.
 
     Native: `host` asks for each contact, `openssl x509` checks the key; changes `gen/remote_clusters`,
-    `ssl/known_cluster.*`, {trusted}; `tar` and `ssh` give it to all nodes.
+    `ssl/known_cluster.*`, {trusted}; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     configuration.need_name(args.cluster)
     with configuration.change() as config:
@@ -31,7 +31,7 @@ def update_cluster(args: argparse.Namespace) -> None:
     """Know it by other public keys, or by other contact nodes.
 
     Native: `host` asks for each contact, `openssl x509` checks the keys; changes `gen/remote_clusters`,
-    `ssl/known_cluster.*`, {trusted}; `tar` and `ssh` give it to all nodes.
+    `ssl/known_cluster.*`, {trusted}; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.change() as config:
         known = config.remote_cluster(args.cluster)
@@ -43,7 +43,7 @@ def delete_cluster(args: argparse.Namespace) -> None:
     """Forget it.
 
     Native: changes `gen/remote_clusters`, `ssl/known_cluster.*`, {trusted};
-    `tar` and `ssh` give it to all nodes.
+    `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.change() as config:
         known = config.remote_cluster(args.cluster)
@@ -72,7 +72,7 @@ def show_clusters(args: argparse.Namespace) -> None:
 def add_filesystem(args: argparse.Namespace) -> None:
     """Name another cluster's filesystem, and say where it is to be mounted.
 
-    Native: changes `gen/remote_filesystems`; `tar` and `ssh` give it to all nodes.
+    Native: changes `gen/remote_filesystems`; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.change() as config:
         config.remote_cluster(args.cluster)
@@ -81,6 +81,8 @@ def add_filesystem(args: argparse.Namespace) -> None:
                 raise Refused(f"there is {known.name} at {known.mount_point} already; mcremotefs show lists them")
         mounts.need_mount_point(args.mount_point)
         remote = args.remote or args.name
+        for name in (args.name, remote):
+            configuration.need_filesystem_name(name)
         new = RemoteFilesystem(args.name, remote, args.cluster, args.mount_point, args.access, args.automount)
         config.remote_filesystems.append(new)
 
@@ -88,7 +90,7 @@ def add_filesystem(args: argparse.Namespace) -> None:
 def delete_filesystem(args: argparse.Namespace) -> None:
     """Forget another cluster's filesystem.
 
-    Native: changes `gen/remote_filesystems`; `tar` and `ssh` give it to all nodes.
+    Native: changes `gen/remote_filesystems`; `tar`, `ssh`, `scp` and `sh` give it to all nodes.
     """
     with configuration.change() as config:
         found = [f for f in config.remote_filesystems if f.name == args.name]

@@ -5,22 +5,26 @@ import json
 import socket
 from typing import Any
 
-from mc import drivers, native
+from mc import drivers, leases, native
 from mc.config import Config, Node
 from mc.native import Refused
 
-ACTIVE, ARBITRATING, DOWN, UNKNOWN = "active", "arbitrating", "down", "unknown"
+ACTIVE, ARBITRATING, EXPELLED, DOWN, UNKNOWN = "active", "arbitrating", "expelled", "down", "unknown"
+#: Those in which a node's daemon runs.
+UP = (ACTIVE, ARBITRATING, EXPELLED)
 
 
 def state_here(config: Config) -> str:
     """This node's state, by asking its own daemon and those of the quorum nodes; no file is looked at.
 
     active: it runs, and so do more than half of the quorum nodes'. arbitrating: it runs, and they do not, or do
-    not answer to this cluster's key.
+    not answer to this cluster's key. expelled: its lease daemon runs, too, and says so, whatever the quorum does.
     """
     driver = drivers.of(config)
     if not driver.answers(config):
         return DOWN
+    if leases.FAILURE_DETECTION in config.settings and leases.expelled():
+        return EXPELLED
     mine = config.here().name
     quorum = [node.name for node in config.nodes if node.quorum]
     reached = native.side_by_side(lambda name: name == mine or driver.answers(config, name), quorum)
@@ -56,7 +60,7 @@ def chosen(config: Config, names: str) -> list[Node]:
 def need_all_down(config: Config, what: str) -> None:
     """Refused when a node's daemon is up."""
     found = zip(config.nodes, states(config, config.nodes), strict=True)
-    if up := [node.name for node, state in found if state in (ACTIVE, ARBITRATING)]:
+    if up := [node.name for node, state in found if state in UP]:
         raise Refused(f"{what} needs all daemons down, and {' '.join(up)} is up; first: mcshutdown -a")
 
 

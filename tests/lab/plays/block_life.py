@@ -84,12 +84,12 @@ def play(stage: Stage) -> None:
 
     with stage.contrast("a script that fails and one that hangs are named, and the nodes are up all the same"):
         stage.make(file_changed(lab, sn, f"{RC}/S20broken", "echo it is broken\nexit 3\n"))
-        stage.make(file_changed(lab, sn, f"{RC}/S21hanging", "sleep 1000\n"))
+        stage.make(file_changed(lab, sn, f"{RC}/S21hanging", "sleep 2000\n"))
         allocated = bluegene.reboot(lab, block)
         stage.compare("allocation with bad scripts", 1, allocated.rc, "exit code", 0)
         blamed = allocated.stdout.count("is up, but failed: S20broken S21hanging")
         stage.compare("nodes whose scripts are named", len(nodes), blamed, "nodes", 0)
-        hung = "S21hanging hung, and was killed after 120 s; log /var/log/S21hanging.log"
+        hung = "S21hanging hung, and was killed after 660 s; log /var/log/S21hanging.log"
         stage.compare("consoles name the log", "", silent(hung), "", 0)
 
     with stage.contrast("full disks under /bgl/gpfsvar keep the filesystem's part from starting, and nothing else"):

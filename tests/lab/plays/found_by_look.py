@@ -10,11 +10,13 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 
 from causeway.lab.changes.change import Change
 from causeway.lab.faults.catalogue import FAULTS
 from causeway.lab.probes.channels import read_channel
 from causeway.lab.probes.drift import drift
+from causeway.lab.probes.reach import opened
 from causeway.model.thing import Port
 from causeway.plan.paths import Ways
 from causeway.process import run
@@ -189,9 +191,12 @@ class Looker:
 
     def deaf(self) -> list[str]:
         """Nodes whose sshd no other node reaches, while the node itself answers."""
-        refused = cut(self.stage, self.hosts)
-        others = len(self.hosts) - 1
-        return [h for h in self.hosts if sum(pair.endswith(f" > {h}") for pair in refused) == others]
+        heard = {host for one in self.hosts for host in opened(self.lab, one, self._sshds(one))}
+        return [host for host in self.hosts if host not in heard]
+
+    def _sshds(self, one: str) -> dict[str, tuple[tuple[IPv4Address, int], IPv4Address]]:
+        own, others = self.site.known_by(one).address, (other for other in self.hosts if other != one)
+        return {other: ((own, 0), self.site.known_by(other).address) for other in others}
 
     def started(self) -> list[str]:
         """Nodes of which a daemon is far younger than the node."""

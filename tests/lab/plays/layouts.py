@@ -1,8 +1,9 @@
 """Three clusters, two layouts: each mounts what its file says, its own filesystems too, and bytes go as computed.
 
 Claim: an owner's nodes mount what their cluster owns, with an administrator who serves nothing; two clusters mount
-another's, and a denial of one leaves the other's mounts. A file that is striped with parity 1 over three servers puts
-half of its bytes on each when it is written, and is read from two of them; one that is whole goes to one server.
+another's, and a denial of one leaves the other's mounts; it holds where a server is down, too, and when that is back. A
+file that is striped with parity 1 over three servers puts half of its bytes on each when it is written, and is read
+from two of them; one that is whole goes to one server.
 
 Source: Gluster docs, "Setting up Volumes" (distributed, dispersed).
 """
@@ -10,11 +11,12 @@ Source: Gluster docs, "Setting up Volumes" (distributed, dispersed).
 from causeway.lab import filesystems
 from causeway.lab.filesystems.administrators import mc, place, rows, states
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.files import both_ways, judge_files, judge_spread
+from causeway.scenario.words.files import both_ways, enough_mib, judge_files, judge_spread
 from causeway.scenario.words.trust import GONE, MOUNTED, NOT_GRANTED, Trust
 from causeway.wait import until
 
-SIZE_MIB = 32
+#: What a server's bricks of scratch start with.
+BRICKS = "/var/lib/glusterd/vols/scratch/scratch.*.vol"
 
 
 def play(stage: Stage) -> None:
@@ -34,14 +36,16 @@ def play(stage: Stage) -> None:
             due = [node for node, about in site.nodes.items() if about.cluster in clusters]
             stage.compare(f"{name} is mounted on", str(due), str(filesystems.mounted(lab)[name]), "", 0)
 
-    with stage.healthy("files go over the connections that the layout says, as fast as the links let them"):
+    with stage.healthy("files go over the connections that the layout says, as fast as links and disks let them"):
         for name in site.topology.filesystems:
             for nodes in (["view2"], ["view1", "view2"]):
-                both = both_ways(stage, name, nodes, size_mib=SIZE_MIB, shared=False)
+                both = both_ways(stage, name, nodes, size_mib=enough_mib(site, name), shared=False)
                 judge_spread(stage, both)
                 judge_files(stage, f"{name}, {len(nodes)} clients, a file each", both)
         judge_files(
-            stage, "archive, 2 clients, one file", both_ways(stage, name, nodes, size_mib=SIZE_MIB, shared=True)
+            stage,
+            "archive, 2 clients, one file",
+            both_ways(stage, name, nodes, size_mib=enough_mib(site, name), shared=True),
         )
         (row,) = rows(lab, "view2", "mclsmount", "scratch")
         stage.compare("servers of scratch on view2", "3 of 3", row["servers"], "", 0)
@@ -72,6 +76,14 @@ def play(stage: Stage) -> None:
         for server in ("oss3", "arc2"):
             mc(lab, server, "mcshutdown").must()
         stage.compare("view2, two of three servers", MOUNTED, trust.new_mount("view2"), "", 0)
+        trust.deny()
+        stage.compare("view2, denied while oss3 is down", GONE, use("view2", "/scratch/x"), "", 0)
+        mc(lab, "oss3", "mcstartup").must()
+        let_in = lab.on("oss3", "sh", "-c", f"cat {BRICKS}").must()
+        stage.compare("oss3 lets VIEWERS in when it is back", 0, let_in.count(trust.client_name), "times", 0)
+        stage.compare("view2, oss3 is back", NOT_GRANTED, trust.new_mount("view2"), "", 0)
+        grant()
+        stage.compare("view2, granted again by all servers", MOUNTED, trust.new_mount("view2"), "", 0)
         lab.on("view2", "umount", "-l", "/archive").must()
         said = mc(lab, "view2", "mcmount", "archive")
         stage.compare("mcmount of archive, one of two servers", 1, said.rc, "exit code", 0, said.stderr.strip())

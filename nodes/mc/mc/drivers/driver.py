@@ -92,7 +92,10 @@ class Driver(Protocol):
     KEYS: Keys
 
     def start(self, config: Config) -> None:
-        """Start all daemons that this node is to run, by the cluster's tables: there may be none, or several."""
+        """Start all daemons that this node is to run, by the cluster's tables: there may be none, or several.
+
+        What serves filesystems lets in nobody whom the tables do not name, from its first moment on.
+        """
 
     def stop(self) -> None:
         """End all of this node's daemons."""
@@ -106,8 +109,11 @@ class Driver(Protocol):
     def serve(self, config: Config, filesystem: Filesystem) -> None:
         """Make a filesystem on its servers, with all daemons that it takes. Refused where its layout cannot be."""
 
-    def serving(self, filesystem: Filesystem) -> bool:
-        """Whether all its servers serve it."""
+    def absent(self, filesystem: Filesystem) -> list[str]:
+        """Those of its servers that do not serve it, or do not answer."""
+
+    def end(self, filesystem: Filesystem, server: str) -> bool:
+        """Have a server that does not answer serve it no more. Whether that is certain: the node has done it."""
 
     def grant(self, config: Config, filesystem: Filesystem, *, restart: bool) -> None:
         """Have the servers allow what the grants say. `restart`: who may only read has changed."""

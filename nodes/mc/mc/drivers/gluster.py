@@ -6,6 +6,7 @@
                               ssl/glusterfs.ca. They read them at each connection
     grant                     which cluster may mount it, and how; the servers enforce it
     mount, unmount, state     on a client
+    pagepool, maxblocksize    write-behind's cache of a file, and what it gathers before it sends (write-behind(xlator))
     pingTimeout               how long a silent server makes a client wait
 
 Sources: gluster(8), mount.glusterfs(8), "Setting up GlusterFS with SSL/TLS" of its administrator's guide.
@@ -16,6 +17,7 @@ import shlex
 import socket
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from mc import keys, native
@@ -27,13 +29,15 @@ NATIVE: Mapping[str, str] = {
     "shown": "`ssl/glusterfs.*`",
     "admitted": "`ssl/glusterfs.clients`",
     "trusted": "`ssl/glusterfs.ca`",
-    "start": "`/etc/ssl/glusterfs.*` and `/var/lib/glusterd/secure-access`; `glusterd`",
+    "start": "`/etc/ssl/glusterfs.*`, `/var/lib/glusterd/secure-access` and, of who was denied meanwhile,"
+    " `/var/lib/glusterd/vols/*/*.vol`; `glusterd`",
     "stop": "`pkill` ends glusterd and its bricks",
     "answers": "`gluster pool list` asks this node's daemon and the quorum nodes'",
     "serve": "`gluster pool list`, `gluster peer probe`, `gluster peer status`, `gluster volume create`,"
     " `gluster volume set`, `gluster volume start`",
     "grant": "`gluster volume set` auth.ssl-allow, server.root-squash; `gluster volume start` and `ssh` start bricks"
-    " anew where read-only access changes, or an earlier command was broken off",
+    " anew where read-only access changes, or an earlier command was broken off, and `ssh` ends what a server serves"
+    " whose daemon is down",
     "mount": "`mount`, or `umount` and `mount` where the client was denied; for read-only access"
     " `gluster system:: getspec` and `mount`; `openssl s_client` asks the contacts why not",
     "state": "reads .meta of each mount",
@@ -48,6 +52,10 @@ KEYS: Keys = keys
 _PORT = 24007
 _SECURE = Path("/var/lib/glusterd/secure-access")
 _LOGS = Path("/var/log/glusterfs")
+#: Where a daemon keeps its bricks' volume files, and their lines that name whom they let in; `/ro` of filter/brick's
+#: export for those who may only read.
+_VOLUMES = Path("/var/lib/glusterd/vols")
+_LETS_IN = re.compile(r"^( *option auth\.login\.(/ro(?=/))?\S+\.ssl-allow )(\S+)$", re.MULTILINE)
 #: The keys under the names that daemons look for: the public one in use, its private one, those that mounts trust
 #: (GlusterFS's own default), and those that servers do (filter/brick and glusterd.vol tell them).
 _NAMES = ("glusterfs.pem", "glusterfs.key", "glusterfs.ca", "glusterfs.clients")
@@ -67,6 +75,7 @@ _CLIENTS_S = 10
 _MOUNT_S, _MOUNTS = 120, 2
 #: How long a contact that is content with a key may say nothing.
 _CONTENT_S = 3
+_CACHE, _GATHERED = "cache-size", "aggregate-size"
 _NO_CONTACT = "no contact node answers; is the owner up, and the route to it?"
 #: What a client's log says when the mount failed, and what it means; the first that is found counts.
 _MEANINGS = {
@@ -108,8 +117,30 @@ def start(config: Config) -> None:
         _SECURE.unlink(missing_ok=True)
     for link in map(Path, _KEYS.values()):
         native.link(link, f"/var/mc/ssl/{link.name}")
+    _shut_out(config)
     native.must(["glusterd"])
     _until("glusterd answers", lambda: answers(config), _READY_S)
+
+
+def _shut_out(config: Config) -> None:
+    """Take from this node's bricks, before its daemon starts them, whom the tables do not let in any more.
+
+    A daemon starts its bricks with what it was told when it last ran, and hears the others' news only then. Whom they
+    are to let in besides it hears so, too.
+    """
+    for filesystem in config.filesystems:
+        granted = {(g.cluster, g.access) for g in config.grants if g.filesystem == filesystem.name and g.counts}
+        granted |= {(config.name, "rw")}
+        for file in sorted(_VOLUMES.glob(f"{filesystem.name}/{filesystem.name}.*.vol")):
+            text = file.read_text()
+            if (fewer := _LETS_IN.sub(partial(_fewer, granted, config.name), text)) != text:
+                native.write(file, fewer, 0o600)  # it has a password in it
+
+
+def _fewer(granted: set[tuple[str, str]], own: str, line: re.Match[str]) -> str:
+    """A line that names clusters, without those that are granted nothing; `own` where none would be left."""
+    still = [name for name in line[3].split(",") if (name, "ro" if line[2] else "rw") in granted]
+    return line[1] + (",".join(still) or own)
 
 
 def stop() -> None:
@@ -189,10 +220,22 @@ def _set(volume: str, options: dict[str, str]) -> None:
         time.sleep(_POLL_S)
 
 
-def serving(filesystem: Filesystem) -> bool:
-    """Whether all its servers serve it."""
+def absent(filesystem: Filesystem) -> list[str]:
+    """Its servers that do not serve it, as those that answer say."""
     said = native.run(["gluster", "volume", "status", filesystem.name], quiet=True).out
-    return len(re.findall(r"^Brick .* Y +\d+ *$", said, re.MULTILINE)) == len(filesystem.server_names)
+    present = re.findall(r"^Brick ([^:]+):.* Y +\d+ *$", said, re.MULTILINE)
+    return [server for server in filesystem.server_names if server not in present]
+
+
+def end(filesystem: Filesystem, server: str) -> bool:
+    """End a server's brick, which goes on where only its daemon has died. Whether it is certain that it has ended."""
+    each = f"for file in {_pid_files(filesystem)}; do n=0"
+    gone = "while pkill -x -F $file glusterfsd 2>/dev/null; do n=$((n + 1)); [ $n -lt 100 ] || exit 1; sleep 0.1; done"
+    return native.ssh(server, f"{each}; {gone}; done").rc == 0
+
+
+def _pid_files(filesystem: Filesystem) -> str:
+    return f"/run/gluster/vols/{filesystem.name}/*.pid"
 
 
 def _set_ping_timeout(config: Config, seconds: str) -> None:
@@ -222,7 +265,7 @@ def grant(config: Config, filesystem: Filesystem, *, restart: bool) -> None:
     _set(filesystem.name, options)
     if restart:
         _gluster("volume", "start", filesystem.name, "force")
-        _until(f"all servers serve {filesystem.name}", lambda: serving(filesystem), _RESTART_S)
+        _until(f"all servers serve {filesystem.name}", lambda: not absent(filesystem), _RESTART_S)
         for server in filesystem.server_names:
             _restart_brick(filesystem, server)
 
@@ -231,11 +274,11 @@ def _restart_brick(filesystem: Filesystem, server: str) -> None:
     """With parity nobody notices: that stands in for it, and what it misses is healed before the next."""
     name = filesystem.name
     # by its name, too: who has died may have left its number to somebody else
-    end = f"for file in /run/gluster/vols/{name}/*.pid; do pkill -x -F $file glusterfsd; done"
+    end = f"for file in {_pid_files(filesystem)}; do pkill -x -F $file glusterfsd; done"
     done = native.ssh(server, f"{end}; gluster volume start {name} force")
     if done.rc != 0:
         raise Refused(f"the brick of {name} on {server} does not start anew: {done.said}")
-    _until(f"{server} serves {name} again", lambda: serving(filesystem), _RESTART_S)
+    _until(f"{server} serves {name} again", lambda: not absent(filesystem), _RESTART_S)
     native.comes(lambda: _even(filesystem), _CLIENTS_S)
     if filesystem.parity:
         _until(f"{name} is healed", lambda: _healed(filesystem), _RESTART_S)
@@ -252,7 +295,7 @@ def _healed(filesystem: Filesystem) -> bool:
     return re.findall(r"^Number of entries: (\S+)", said, re.MULTILINE) == ["0"] * len(filesystem.server_names)
 
 
-def mount(_config: Config, filesystem: Known) -> None:
+def mount(config: Config, filesystem: Known) -> None:
     """Mount a filesystem of another cluster, or of this one: root is root there.
 
     A cluster with read-only access is let in at the read-only export only: it is tried second.
@@ -262,6 +305,7 @@ def mount(_config: Config, filesystem: Known) -> None:
     Path(at).mkdir(parents=True, exist_ok=True)
     log = _LOGS / f"mc-{name}.log"
     options = [f"log-file={log}", *(["ro"] if read_only else []), *(["no-root-squash=yes"] if filesystem.own else [])]
+    options += _written(config)
     if contacts[1:]:
         options.append(f"backup-volfile-servers={':'.join(contacts[1:])}")
     why = _try_mount(f"{contacts[0]}:/{filesystem.remote_name}", at, options, log)
@@ -273,6 +317,15 @@ def mount(_config: Config, filesystem: Known) -> None:
         why = next(filter(None, map(_refusal, contacts)), why)
     if why:
         raise Refused(f"{name} cannot be mounted: {why}; {log} has the details")
+
+
+def _written(config: Config) -> list[str]:
+    """What a client holds back of a file that is written, and sends at once, where the cluster says (mcchconfig)."""
+    name = config.here().name
+    own = {_CACHE: config.value("pagepool", name), _GATHERED: config.value("maxblocksize", name)}
+    said = [f"xlator-option=*-write-behind.{option}={value}B" for option, value in own.items() if value]
+    # without this it sends what it has as soon as nothing is under way
+    return said + (["xlator-option=*-write-behind.trickling-writes=off"] if own[_GATHERED] else [])
 
 
 def _try_mount(what: str, at: str, options: list[str], log: Path) -> str:

@@ -12,10 +12,19 @@ refuse() { # bad input: nothing has been done
 
 io_nodes() { cut -d, -f3 /etc/bgl/ionodes; }
 mac_of() { awk -F, -v name="$1" '$3 == name { print $1 }' /etc/bgl/ionodes; }
+address_of() { awk -F, -v name="$1" '$3 == name { print $2 }' /etc/bgl/ionodes; }
 last_words() { # NODE: why it waits, if it says so, or its console's last line
 	log=$BGLLOGS/$1.log
 	[ -s "$log" ] || log=/dev/null
 	tail -n 2 "$log" | grep 'trying again' || tail -n 1 "$log" | grep . || echo "nothing on its console"
+}
+
+ras_of() { # NODE: the RAS events on its console since it was last woken, as `DATE TIME NODE BLOCK WHAT`
+	[ ! -e "$BGLLOGS/$1.log" ] || awk -v node="$1" '
+		/ is [0-9.]+ in block / { sub(/.* in block /, ""); block = $1; sub(/;$/, "", block) }
+		match($0, /RAS advisory of [0-9-]+ [0-9:]+: /) {
+			print substr($0, RSTART + 16, 19), node, block, substr($0, RSTART + RLENGTH)
+		}' "$BGLLOGS/$1.log"
 }
 
 nodes_of() { # BLOCK: its I/O nodes that this machine has

@@ -1,0 +1,239 @@
+"""Files that lie on disks of one's choice, behind servers that forward, for scenarios: each beside what is due."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil
+
+from causeway.lab import disks
+from causeway.lab.changes.change import Change
+from causeway.lab.filesystems import driver_of
+from causeway.lab.probes import fio
+from causeway.lab.probes.connections import End, carried
+from causeway.lab.probes.fio import Job
+from causeway.model.site import Site
+from causeway.model.thing import Port
+from causeway.plan.fairshare import tcp_goodput_mbit
+from causeway.plan.files import Share, disk_share, done_s, spread
+from causeway.plan.filesystems.spread import Direction
+from causeway.plan.storage import dealt
+from causeway.plan.streams import StreamEnds
+from causeway.report.result import Lines, Table
+from causeway.scenario.cast import Arrays
+from causeway.scenario.stage import Stage
+from causeway.scenario.words.files import TOLERANCE, WHY
+from causeway.scenario.words.routes import rerouted
+
+WAYS: tuple[Direction, ...] = ("write", "read")
+#: Seconds for which files are written: a disk has nothing to do for one or two tenths of one at the start and the end.
+#: And how many on a client read a file at once.
+_SECONDS, _READERS = 2.5, 2
+#: How many names a client tries for each disk: that none of these leads to a certain one of four is one in 10^5.
+_NAMES = 40
+
+
+@dataclass(frozen=True)
+class File:
+    """A client's own on one server's disk."""
+
+    client: str
+    server: str
+
+    def __str__(self) -> str:
+        return f"{self.client} on {self.server}"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """MB/s, due and seen."""
+
+    due: float
+    seen: float
+
+
+@dataclass(frozen=True)
+class Ends:
+    """When some files that began together were done, computed and seen, in seconds; and how large they are, in MB."""
+
+    sizes_mb: Mapping[File, float]
+    due_s: Mapping[File, float]
+    seen_s: Mapping[File, float]
+
+    def together(self, files: Iterable[File] = ()) -> Rate:
+        """What some of them had (none: all) until the last of these was done."""
+        those = list(files) or list(self.sizes_mb)
+        total = sum(self.sizes_mb[file] for file in those)
+        return Rate(*(total / max(times[file] for file in those) for times in (self.due_s, self.seen_s)))
+
+    def by_server(self) -> dict[str, Rate]:
+        """The same of each server's files."""
+        servers = dict.fromkeys(file.server for file in self.sizes_mb)
+        return {server: self.together(f for f in self.sizes_mb if f.server == server) for server in servers}
+
+    def apart(self) -> Rate:
+        """What the servers' files had, each server's until its own last one was done, added up."""
+        rates = self.by_server().values()
+        return Rate(sum(rate.due for rate in rates), sum(rate.seen for rate in rates))
+
+
+#: Of what was written, and of what was read.
+Both = Mapping[Direction, Ends]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Clients' files, and where the daemons listen that have their disks (-> server)."""
+
+    names: Mapping[File, str]
+    daemons: Mapping[End, str]
+
+
+def place(stage: Stage, cast: Arrays) -> Placed:
+    """Empty files of each client, one on each server's disk; which it lies on is seen. They are gone in the end."""
+    at, driver = stage.site.topology.filesystems[cast.filesystem].mount_point, driver_of(stage.lab, cast.filesystem)
+    for client in cast.clients:
+        stage.defer(lambda client=client: _remove(stage, client, f"{at}/on.{client}.*"))  # type: ignore[misc]
+        names = " ".join(f"{at}/on.{client}.{n}" for n in range(_NAMES))
+        stage.lab.on(client, "sh", "-c", f"touch {names}").must()
+    found: dict[File, str] = {}
+    for name, server in sorted(driver.holders(stage.lab, cast.filesystem).items()):
+        if name.startswith("on."):
+            found.setdefault(File(name.split(".")[1], server), f"{at}/{name}")
+    due = [File(*pair) for pair in product(cast.clients, cast.servers)]
+    stage.same("clients' files, one of each on each disk", len(due), sum(file in found for file in due))
+    for client in cast.clients:
+        others = [f"! -name {name.rpartition('/')[2]}" for file, name in found.items() if file.client == client]
+        words = f"find {at} -maxdepth 1 -name 'on.{client}.*' {' '.join(others)} -delete"
+        stage.lab.on(client, "sh", "-c", words).must()
+    return Placed(found, driver.listening(stage.lab, cast.filesystem))
+
+
+def _remove(stage: Stage, client: str, names: str) -> None:
+    stage.lab.on(client, "sh", "-c", f"rm -f {names}").must()
+
+
+def size_mib(stage: Stage, cast: Arrays) -> int:
+    """Of a client's file where all have one on each disk."""
+    all_of = {server: cast.gateways(server) for server in cast.servers}
+    return _file_mib(stage, cast, all_of)
+
+
+def _file_mib(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]]) -> int:
+    mib = _SECONDS * carried_mb(stage, cast, gateways)["write"] / len(gateways) * 1e6 / 2**20 / len(cast.clients)
+    return _READERS * ceil(mib / _READERS)
+
+
+def array_mb(stage: Stage, cast: Arrays) -> Mapping[Direction, float]:
+    """What one server's disk writes and reads, in MB/s, as the site has it."""
+    shares = {way: disk_share(stage.site, cast.filesystem, cast.servers[0], way) for way in WAYS}
+    return {way: share.mb for way, share in shares.items() if share}
+
+
+def front_ports(stage: Stage, cast: Arrays, nodes: Iterable[str]) -> list[Port]:
+    """Where clients, or nodes that forward, are plugged into the clients' network."""
+    network, wanted = stage.site.known_by(cast.clients[0]).network, list(nodes)
+    cables = [cable for cable in stage.site.cables if cable.network == network]
+    return [end for node in wanted for cable in cables for end in cable.ends if end.node == node]
+
+
+def port_mb(stage: Stage, cast: Arrays, node: str) -> float:
+    """What such a port carries of files, in MB/s."""
+    (port,) = front_ports(stage, cast, [node])
+    part = spread(stage.site, cast.filesystem, "write").part
+    return tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8 / part
+
+
+def work(stage: Stage, cast: Arrays, placed: Placed, sizes_mib: Mapping[File, int]) -> Both:
+    """Clients write these files, all at once, and then read them."""
+    found: dict[Direction, Ends] = {}
+    for way in WAYS:
+        readers = _READERS if way == "read" else 1
+        if way == "read":
+            disks.forget(stage.site)
+        parts = [(file, n) for file in sizes_mib for n in range(readers)]
+        pieces = {file: size // readers for file, size in sizes_mib.items()}
+        jobs = [Job(file.client, placed.names[file], n * pieces[file], pieces[file]) for file, n in parts]
+        done = fio.play(stage.lab, jobs, way)
+        seen: dict[File, float] = {}
+        for (file, _), job, mb in zip(parts, jobs, done.each_mb, strict=True):
+            seen[file] = max(seen.get(file, 0.0), job.size_mib * 2**20 / 1e6 / mb)
+        sizes = {file: size * 2**20 / 1e6 for file, size in sizes_mib.items()}
+        found[way] = Ends(sizes, _due_s(stage, cast, placed, sizes, way), seen)
+    return found
+
+
+def _due_s(
+    stage: Stage, cast: Arrays, placed: Placed, sizes_mb: Mapping[File, float], way: Direction
+) -> dict[File, float]:
+    """By the connections that clients have now to the servers' daemons."""
+    own = {
+        File(client, placed.daemons[there]): (here, there)
+        for client in dict.fromkeys(file.client for file in sizes_mb)
+        for here, there in carried(stage.lab, client, way)
+        if there in placed.daemons
+    }
+    return computed_s(stage.site, cast, own, sizes_mb, way)
+
+
+def computed_s(
+    site: Site, cast: Arrays, own: Mapping[File, tuple[End, End]], sizes_mb: Mapping[File, float], way: Direction
+) -> dict[File, float]:
+    """When each file is done that goes by such a connection: the client's end, and the server's."""
+    part = spread(site, cast.filesystem, way).part
+    shares: dict[str, list[Share]] = {}
+    for file in sizes_mb:
+        here, there = own[file]
+        ends = (file.client, here, there) if way == "write" else (file.server, there, here)
+        disk = disk_share(site, cast.filesystem, file.server, way)
+        shares[str(file)] = [Share(StreamEnds(str(file), *ends), part, disk)]
+    done = done_s(site, shares, {str(file): mb for file, mb in sizes_mb.items()})
+    return {file: done[str(file)] for file in sizes_mb}
+
+
+def carried_mb(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]]) -> dict[Direction, float]:
+    """What disks behind some of their servers' nodes give: each what it does, or what these nodes' ports carry."""
+    ports = [len(those) * port_mb(stage, cast, those[0]) for those in gateways.values()]
+    return {way: sum(min(mb, port) for port in ports) for way, mb in array_mb(stage, cast).items()}
+
+
+def evenly(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]]) -> dict[File, int]:
+    """Files on each of these servers, of as many clients by each of its nodes; and how many MiB each of them has."""
+    size = _file_mib(stage, cast, gateways)
+    return {
+        File(client, server): size
+        for server, those in gateways.items()
+        for client in cast.clients[: len(cast.clients) // len(those) * len(those)]
+    }
+
+
+def by_others(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]]) -> tuple[Change, Site]:
+    """Clients go to each of these servers by these of its nodes, dealt out in turn; and the site as it is then."""
+    by = {
+        client: {server: those[place % len(those)] for server, those in gateways.items()}
+        for place, client in enumerate(cast.clients)
+    }
+    site = dealt(stage.site, by)
+    return rerouted(stage, site, f"clients go by {' '.join(g for those in gateways.values() for g in those)}"), site
+
+
+def judge(stage: Stage, title: str, rates: Mapping[Direction, Rate]) -> None:
+    """What was seen beside what is computed, both ways."""
+    for way, rate in rates.items():
+        stage.near(f"{title}: {way}", round(rate.due, 1), round(rate.seen, 1), "MB/s", within=TOLERANCE, why=WHY)
+
+
+def judge_ratio(stage: Stage, title: str, due: float, seen_mb: float, one_mb: float, of: str) -> None:
+    """What was seen, in rates of something else, beside what is claimed."""
+    ratio = round(seen_mb / one_mb, 3)
+    stage.near(f"{title}: in rates of {of}", round(due, 3), ratio, "", within=TOLERANCE, why=WHY)
+
+
+def show(stage: Stage, title: str, of: str, rows: Mapping[str, Mapping[Direction, Rate]]) -> None:
+    """A row for each of some measurements, as a plot and as a table."""
+    lines: dict[str, list[float]] = {}
+    for way in WAYS:
+        lines[way] = [round(rates[way].seen, 1) for rates in rows.values()]
+        lines[f"{way} (expected)"] = [round(rates[way].due, 1) for rates in rows.values()]
+    stage.show(Lines(f"Files of all clients, {title}", of, list(rows), "MB/s", lines))
+    table = [[place, *(str(values[i]) for values in lines.values())] for i, place in enumerate(rows)]
+    stage.show(Table(f"MB/s of all clients, {title}", [of, *lines], table))
