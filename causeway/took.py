@@ -1,4 +1,4 @@
-"""What something took last time, in seconds of wall time by name: a file that whoever waits for it again is told from."""
+"""What something took last time, in seconds of wall time by name: whoever waits for it again is told."""
 
 import json
 import os

@@ -1,14 +1,12 @@
 """One run of scenarios: each is played, and runs/ID has the report and what was typed."""
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from pathlib import Path
 
 from rich.console import Console
 
-from causeway import interrupts
+from causeway import interrupts, took
 from causeway.lab import clock, dirt
 from causeway.lab.lab import MADE_OF, RUNS, Lab
 from causeway.lab.probes.load import Recorder
@@ -40,8 +38,8 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     def play_one(scenario: Scenario) -> ScenarioResult:
         if marked := dirt.after(lab):
             return not_played(scenario, "broken", f"the lab was not restored after {marked}")
-        took = f" ({last_s[scenario.name]:.0f} s last time)" if scenario.name in last_s else ""
-        say.print(f"{scenario.name}: {scenario.title}{took}", markup=False)
+        last = f" ({last_s[scenario.name]:.0f} s last time)" if scenario.name in last_s else ""
+        say.print(f"{scenario.name}: {scenario.title}{last}", markup=False)
         transcript.note(f"# scenario {scenario.name}")
         at_s = recorder.now_s()
         result = play(scenario, lab, seed, lambda why: collect(lab, folder / "evidence" / scenario.name, why))
