@@ -27,6 +27,8 @@ REPO = Path(__file__).resolve().parents[2]
 KEPT = REPO / "runs" / "sites"
 AS_DRAWN = REPO / "tests" / "lab" / "plays" / "as_drawn.py"
 COLLECTED = REPO / "tests" / "lab" / "plays" / "collected.py"
+#: jubl under other names, with other numbers, and with both.
+OTHERS = {"renamed": renamed, "slower": slower, "foreign": lambda jubl: renamed(slower(jubl))}
 #: How many sites a night draws, and how many a run of the tests.
 DRAWN_NIGHTLY, DRAWN_DAILY = 20, 1
 #: Not played on sites of the day yet: what uneven spreads of whole files and of connections bound is computed, and
@@ -59,9 +61,8 @@ def site_file(site: str, folder: Path) -> str:
     kind, _, seed = site.partition("-")
     if kind == "drawn":
         text = draw.text(int(seed))
-    elif site in ("renamed", "slower"):
-        change = {"renamed": renamed, "slower": slower}[site]
-        text = yaml.safe_dump(change(yaml.safe_load(JUBL.read_text())), sort_keys=False)
+    elif site in OTHERS:
+        text = yaml.safe_dump(OTHERS[site](yaml.safe_load(JUBL.read_text())), sort_keys=False)
     elif site == "race":
         return str(REPO / "tests" / "sites" / "race.yaml")
     else:
@@ -117,7 +118,7 @@ def play(site: str, scenarios: Sequence[str], seed: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("site", help="drawn-SEED, renamed, slower, race, nightly, or what `causeway run --lab` takes")
+    parser.add_argument("site", help="drawn-SEED, renamed, slower, foreign, race, nightly, or what `causeway run --lab` takes")
     parser.add_argument("scenario", nargs="*", help="default: every shipped one, and whether the lab is as drawn")
     parser.add_argument("--seed", type=int, default=1, help="of the run")
     given = parser.parse_args()
