@@ -17,19 +17,9 @@ from causeway.plan.filesystems.spread import Direction
 from causeway.scenario.cast import Arrays, Ask
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.arrays import File as On
-from causeway.scenario.words.arrays import (
-    Rate,
-    array_mb,
-    front_ports,
-    judge,
-    judge_ratio,
-    place,
-    port_mb,
-    show,
-    size_mib,
-    work,
-)
+from causeway.scenario.words.arrays import Rate, judge, place, show, size_mib, work
 from causeway.scenario.words.fabric import slower
+from causeway.scenario.words.storage import array_mb, front_ports, judge_ratio, port_mb
 
 
 def cast(ask: Ask) -> Arrays:

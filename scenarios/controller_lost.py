@@ -14,8 +14,9 @@ from causeway.lab.faults import link_down
 from causeway.model.thing import Port
 from causeway.scenario.cast import Arrays, Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import Both, judge, judge_ratio, place, show, size_mib, work
+from causeway.scenario.words.arrays import Both, judge, place, show, size_mib, work
 from causeway.scenario.words.arrays import File as On
+from causeway.scenario.words.storage import judge_ratio
 
 #: Seconds within which clients have given a server up that is silent, and have it again when it is back.
 _NOTICED_S = 120

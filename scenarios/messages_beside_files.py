@@ -21,11 +21,11 @@ from causeway.scenario.words.storage import (
     Beside,
     array_mb,
     clear,
-    client_port,
     files,
+    front_ports,
     judge_beside,
     judge_ratio,
-    link_mb,
+    port_mb,
     read_beside,
 )
 
@@ -49,8 +49,8 @@ def cast(ask: Ask) -> Cast:
 
 def play(stage: Stage, cast: Cast) -> None:
     storage, far, couples = cast.storage, cast.blocked.far, cast.couples
-    own_mbit = stage.site.sends_mbit(client_port(stage, storage, couples[0][0]))
-    own_mb, most_mb = link_mb(stage, storage, couples[0][0]), array_mb(stage, storage)["read"]
+    own_mbit = stage.site.sends_mbit(front_ports(stage, storage, [couples[0][0]])[0])
+    own_mb, most_mb = port_mb(stage, storage, couples[0][0]), array_mb(stage, storage)["read"]
     ports, half_mbit = len(storage.gateways) + len(couples), stage.site.sends_mbit(far) // 2
     messages = [couple for couple in couples for _ in range(STREAMS)]
     rows: list[list[str]] = []

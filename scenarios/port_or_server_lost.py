@@ -20,19 +20,10 @@ from causeway.plan.filesystems.spread import Direction
 from causeway.plan.paths import without_member
 from causeway.scenario.cast import Arrays, Ask, Channel
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import (
-    Rate,
-    by_others,
-    carried_mb,
-    evenly,
-    judge,
-    judge_ratio,
-    place,
-    show,
-    work,
-)
+from causeway.scenario.words.arrays import Rate, carried_mb, evenly, judge, place, show, work
 from causeway.scenario.words.channels import agreed, members_up
 from causeway.scenario.words.routes import pings
+from causeway.scenario.words.storage import by_others, judge_ratio
 
 
 @dataclass(frozen=True)

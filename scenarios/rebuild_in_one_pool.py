@@ -14,8 +14,9 @@ from causeway.lab.changes.disks import disk_slowed
 from causeway.plan.storage import slowed
 from causeway.scenario.cast import Arrays, Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import Both, array_mb, judge, judge_ratio, place, port_mb, show, size_mib, work
+from causeway.scenario.words.arrays import Both, judge, place, show, size_mib, work
 from causeway.scenario.words.arrays import File as On
+from causeway.scenario.words.storage import array_mb, judge_ratio, port_mb
 
 #: The part of its rates that an array has while it rebuilds.
 PART = 0.5

@@ -16,7 +16,7 @@ from causeway.scenario.cast import Ask, Forwarded
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, judge_files, show_files
 from causeway.scenario.words.routes import next_hop
-from causeway.scenario.words.storage import array_mb, clear, files, judge_ratio, link_mb, shared_out
+from causeway.scenario.words.storage import array_mb, by_others, clear, files, judge_ratio, port_mb
 
 
 def cast(ask: Ask) -> Forwarded:
@@ -24,8 +24,8 @@ def cast(ask: Ask) -> Forwarded:
 
 
 def play(stage: Stage, cast: Forwarded) -> None:
-    gateways = cast.gateways
-    one_mb, most_mb = link_mb(stage, cast, gateways[0]), array_mb(stage, cast)
+    gateways, (server,) = cast.gateways, stage.site.servers(cast.filesystem)
+    one_mb, most_mb = port_mb(stage, cast, gateways[0]), array_mb(stage, cast)
     seen: dict[int, Both] = {}
 
     def work(n: int) -> None:
@@ -40,7 +40,7 @@ def play(stage: Stage, cast: Forwarded) -> None:
             judge_ratio(stage, f"all servers, {way}", 1, outcome.measured_mb, most_mb[way], "the array")
 
     with stage.perturb(f"all clients go by {gateways[0]}"):
-        change, alone = shared_out(stage, cast, gateways[:1])
+        change, alone = by_others(stage, cast, {server: gateways[:1]})
         crowded = stage.make(change)
 
     with stage.judge("it is what one server's link carries, whatever the array could do"), stage.as_if(alone):
@@ -51,7 +51,7 @@ def play(stage: Stage, cast: Forwarded) -> None:
     with stage.contrast("with each server more it grows by that one's link, until it is the array's"):
         crowded.undo()
         for n in range(2, len(gateways)):
-            change, site = shared_out(stage, cast, gateways[:n])
+            change, site = by_others(stage, cast, {server: gateways[:n]})
             some = stage.make(change)
             with stage.as_if(site):
                 work(n)
@@ -65,7 +65,6 @@ def play(stage: Stage, cast: Forwarded) -> None:
         show_files(stage, "by the number of servers", places, [seen[n] for n in counts], of="servers")
 
     with stage.restore("each client goes by its own server again"):
-        (server,) = stage.site.servers(cast.filesystem)
         to = stage.site.known_by(server).address
         by = {client: str(path(stage.site, client, to).hops[0].next_hop) for client in cast.clients}
         stage.same("whom the clients go by", by, {client: next_hop(stage, client, to) for client in cast.clients})

@@ -17,19 +17,9 @@ from causeway.plan.filesystems.spread import Direction
 from causeway.plan.paths import path
 from causeway.scenario.cast import Arrays, Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import (
-    Rate,
-    by_others,
-    carried_mb,
-    evenly,
-    judge,
-    judge_ratio,
-    place,
-    port_mb,
-    show,
-    work,
-)
+from causeway.scenario.words.arrays import Rate, carried_mb, evenly, judge, place, show, work
 from causeway.scenario.words.routes import next_hop
+from causeway.scenario.words.storage import by_others, judge_ratio, port_mb
 
 Gateways = Mapping[str, Sequence[str]]
 

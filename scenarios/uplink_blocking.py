@@ -19,7 +19,7 @@ from causeway.scenario.cast import Ask, Blocked, Forwarded
 from causeway.scenario.stage import Made, Stage
 from causeway.scenario.words.fabric import slower
 from causeway.scenario.words.files import Both, judge_files
-from causeway.scenario.words.storage import array_mb, clear, client_port, files, judge_ratio, link_mb, show
+from causeway.scenario.words.storage import array_mb, clear, files, front_ports, judge_ratio, port_mb, show
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ def cast(ask: Ask) -> Cast:
 
 def play(stage: Stage, cast: Cast) -> None:
     storage, leaf, uplinks, far = cast.storage, cast.leaf, list(cast.blocked.leaves), cast.blocked.far
-    own_mb, most_mb = link_mb(stage, storage, leaf[0]), array_mb(stage, storage)
-    own_mbit = stage.site.sends_mbit(client_port(stage, storage, leaf[0]))
+    own_mb, most_mb = port_mb(stage, storage, leaf[0]), array_mb(stage, storage)
+    own_mbit = stage.site.sends_mbit(front_ports(stage, storage, [leaf[0]])[0])
     built = len(leaf) * own_mbit / stage.site.sends_mbit(uplinks[0])
     rows: dict[str, Both] = {}
 

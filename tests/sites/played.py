@@ -118,7 +118,7 @@ def play(site: str, scenarios: Sequence[str], seed: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("site", help="drawn-SEED, renamed, slower, foreign, race, nightly, or what `causeway run --lab` takes")
+    parser.add_argument("site", help=f"drawn-SEED, {', '.join(OTHERS)}, race, nightly, or what `run --lab` takes")
     parser.add_argument("scenario", nargs="*", help="default: every shipped one, and whether the lab is as drawn")
     parser.add_argument("--seed", type=int, default=1, help="of the run")
     given = parser.parse_args()

@@ -6,25 +6,20 @@ from itertools import product
 from math import ceil
 
 from causeway.lab import disks
-from causeway.lab.changes.change import Change
 from causeway.lab.filesystems import driver_of
 from causeway.lab.probes import fio
 from causeway.lab.probes.connections import End, carried
 from causeway.lab.probes.fio import Job
 from causeway.model.site import Site
-from causeway.model.thing import Port
-from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.files import Share, disk_share, done_s, spread
 from causeway.plan.filesystems.spread import Direction
-from causeway.plan.storage import dealt
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Lines, Table
 from causeway.scenario.cast import Arrays
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
-from causeway.scenario.words.routes import rerouted
+from causeway.scenario.words.storage import WAYS, array_mb, port_mb
 
-WAYS: tuple[Direction, ...] = ("write", "read")
 #: Seconds for which files are written: a disk has nothing to do for one or two tenths of one at the start and the end.
 #: And how many on a client read a file at once.
 _SECONDS, _READERS = 2.5, 2
@@ -123,26 +118,6 @@ def _file_mib(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]])
     return _READERS * ceil(mib / _READERS)
 
 
-def array_mb(stage: Stage, cast: Arrays) -> Mapping[Direction, float]:
-    """What one server's disk writes and reads, in MB/s, as the site has it."""
-    shares = {way: disk_share(stage.site, cast.filesystem, cast.servers[0], way) for way in WAYS}
-    return {way: share.mb for way, share in shares.items() if share}
-
-
-def front_ports(stage: Stage, cast: Arrays, nodes: Iterable[str]) -> list[Port]:
-    """Where clients, or nodes that forward, are plugged into the clients' network."""
-    network, wanted = stage.site.known_by(cast.clients[0]).network, list(nodes)
-    cables = [cable for cable in stage.site.cables if cable.network == network]
-    return [end for node in wanted for cable in cables for end in cable.ends if end.node == node]
-
-
-def port_mb(stage: Stage, cast: Arrays, node: str) -> float:
-    """What such a port carries of files, in MB/s."""
-    (port,) = front_ports(stage, cast, [node])
-    part = spread(stage.site, cast.filesystem, "write").part
-    return tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8 / part
-
-
 def work(stage: Stage, cast: Arrays, placed: Placed, sizes_mib: Mapping[File, int]) -> Both:
     """Clients write these files, all at once, and then read them."""
     found: dict[Direction, Ends] = {}
@@ -206,26 +181,10 @@ def evenly(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]]) ->
     }
 
 
-def by_others(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]]) -> tuple[Change, Site]:
-    """Clients go to each of these servers by these of its nodes, dealt out in turn; and the site as it is then."""
-    by = {
-        client: {server: those[place % len(those)] for server, those in gateways.items()}
-        for place, client in enumerate(cast.clients)
-    }
-    site = dealt(stage.site, by)
-    return rerouted(stage, site, f"clients go by {' '.join(g for those in gateways.values() for g in those)}"), site
-
-
 def judge(stage: Stage, title: str, rates: Mapping[Direction, Rate]) -> None:
     """What was seen beside what is computed, both ways."""
     for way, rate in rates.items():
         stage.near(f"{title}: {way}", round(rate.due, 1), round(rate.seen, 1), "MB/s", within=TOLERANCE, why=WHY)
-
-
-def judge_ratio(stage: Stage, title: str, due: float, seen_mb: float, one_mb: float, of: str) -> None:
-    """What was seen, in rates of something else, beside what is claimed."""
-    ratio = round(seen_mb / one_mb, 3)
-    stage.near(f"{title}: in rates of {of}", round(due, 3), ratio, "", within=TOLERANCE, why=WHY)
 
 
 def show(stage: Stage, title: str, of: str, rows: Mapping[str, Mapping[Direction, Rate]]) -> None:

@@ -41,7 +41,7 @@ class Both:
     read: Outcome
 
     @property
-    def ways(self) -> dict[str, Outcome]:
+    def ways(self) -> dict[Direction, Outcome]:
         return {"write": self.written, "read": self.read}
 
 

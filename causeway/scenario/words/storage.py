@@ -1,6 +1,6 @@
 """Files of clients behind servers that forward to a disk, for scenarios: all at once, each beside what is due."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import ceil
@@ -11,42 +11,61 @@ from causeway.lab.probes.fio import Job
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.plan.fairshare import tcp_goodput_mbit
-from causeway.plan.files import Share, disk_share, each_mb
+from causeway.plan.files import Share, disk_share, each_mb, spread
 from causeway.plan.filesystems.spread import Direction
 from causeway.plan.storage import dealt
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Table
-from causeway.scenario.cast import Forwarded
+from causeway.scenario.cast import Arrays, Forwarded
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY, Both, both_ways, work
 from causeway.scenario.words.routes import rerouted
 from causeway.scenario.words.streams import coupled, transmitting
 
+#: Clients, by whom they reach a filesystem's disks, and which that is.
+Storage = Forwarded | Arrays
+WAYS: tuple[Direction, ...] = ("write", "read")
 #: Seconds for which one client alone writes its file, and how many on a client read that at once, each a part.
 _SECONDS, _READERS = 1.2, 2
 #: For how long messages pass (seconds): for longer than clients read half of a file each beside them.
 _MESSAGES_S = 14.0
 
 
-def client_port(stage: Stage, forwarded: Forwarded, node: str) -> Port:
-    """Where a client, or a node that forwards, is plugged into the network that clients are known by."""
-    network = stage.site.known_by(forwarded.clients[0]).network
-    (port,) = (p for cable in stage.site.cables if cable.network == network for p in cable.ends if p.node == node)
-    return port
+def front_ports(stage: Stage, cast: Storage, nodes: Iterable[str]) -> list[Port]:
+    """Where clients, or nodes that forward, are plugged into the network that clients are known by."""
+    network, wanted = stage.site.known_by(cast.clients[0]).network, list(nodes)
+    cables = [cable for cable in stage.site.cables if cable.network == network]
+    return [end for node in wanted for cable in cables for end in cable.ends if end.node == node]
 
 
-def link_mb(stage: Stage, forwarded: Forwarded, node: str) -> float:
-    """What that wire carries of files, in MB/s."""
-    port = client_port(stage, forwarded, node)
-    return tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8
+def port_mb(stage: Stage, cast: Storage, node: str) -> float:
+    """What such a port carries of files, in MB/s."""
+    (port,) = front_ports(stage, cast, [node])
+    part = spread(stage.site, cast.filesystem, "write").part
+    return tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8 / part
 
 
-def array_mb(stage: Stage, forwarded: Forwarded) -> Mapping[str, float]:
-    """What the filesystem's disk writes and reads, in MB/s."""
-    (server,) = stage.site.servers(forwarded.filesystem)
-    ways: tuple[Direction, ...] = ("write", "read")
-    shares = {way: disk_share(stage.site, forwarded.filesystem, server, way) for way in ways}
+def array_mb(stage: Stage, cast: Storage) -> dict[Direction, float]:
+    """What one server's disk writes and reads, in MB/s, as the site has it."""
+    server = stage.site.servers(cast.filesystem)[0]
+    shares = {way: disk_share(stage.site, cast.filesystem, server, way) for way in WAYS}
     return {way: share.mb for way, share in shares.items() if share}
+
+
+def by_others(stage: Stage, cast: Storage, gateways: Mapping[str, Sequence[str]]) -> tuple[Change, Site]:
+    """Clients go to each of these servers by these of its nodes, dealt out in turn; and the site as it is then."""
+    by = {
+        client: {server: those[place % len(those)] for server, those in gateways.items()}
+        for place, client in enumerate(cast.clients)
+    }
+    site = dealt(stage.site, by)
+    return rerouted(stage, site, f"clients go by {' '.join(g for those in gateways.values() for g in those)}"), site
+
+
+def judge_ratio(stage: Stage, title: str, due: float, seen_mb: float, one_mb: float, of: str) -> None:
+    """What was seen, in rates of something else, beside what is claimed."""
+    ratio = round(seen_mb / one_mb, 3)
+    stage.near(f"{title}: in rates of {of}", round(due, 3), ratio, "", within=TOLERANCE, why=WHY)
 
 
 def clear(stage: Stage, forwarded: Forwarded) -> None:
@@ -64,21 +83,8 @@ def files(stage: Stage, forwarded: Forwarded, clients: Sequence[str]) -> Both:
 
 def _size_mib(stage: Stage, forwarded: Forwarded) -> int:
     """Of each client's file."""
-    mib = _SECONDS * link_mb(stage, forwarded, forwarded.clients[0]) * 1e6 / 2**20
+    mib = _SECONDS * port_mb(stage, forwarded, forwarded.clients[0]) * 1e6 / 2**20
     return _READERS * ceil(mib / _READERS)
-
-
-def shared_out(stage: Stage, forwarded: Forwarded, gateways: Sequence[str]) -> tuple[Change, Site]:
-    """All clients go by some of those who forward, dealt out in turn; and the site as it is then."""
-    (server,) = stage.site.servers(forwarded.filesystem)
-    by = {client: {server: gateways[place % len(gateways)]} for place, client in enumerate(forwarded.clients)}
-    site = dealt(stage.site, by)
-    return rerouted(stage, site, f"all clients go by {' '.join(gateways)}"), site
-
-
-def judge_ratio(stage: Stage, title: str, due: float, seen_mb: float, one_mb: float, of: str) -> None:
-    """What was measured, in rates of something else, beside what is claimed."""
-    stage.near(f"{title}: in rates of {of}", round(due, 2), round(seen_mb / one_mb, 2), "", within=TOLERANCE, why=WHY)
 
 
 def show(stage: Stage, title: str, head: str, rows: Mapping[str, Both]) -> None:
