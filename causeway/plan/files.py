@@ -9,7 +9,7 @@ from causeway.plan.bounds import bounds
 from causeway.plan.fairshare import fair_share, tcp_goodput_mbit
 from causeway.plan.filesystems.spread import Direction, Spread
 from causeway.plan.paths import DirectedCable, Ways
-from causeway.plan.streams import StreamEnds, SwitchChoices, expect
+from causeway.plan.streams import End, StreamEnds, SwitchChoices, expect
 
 #: The part of a file that counts as nothing when it is left: sums of parts are not exact.
 _DONE = 1e-9
@@ -55,6 +55,15 @@ def disk_share(site: Site, filesystem: str, server: str, direction: Direction) -
     stored = spread(site, filesystem, direction).stored
     slowed = site.slowed.get((filesystem, server), 1.0)
     return DiskShare(f"the disk of {filesystem} at {server}", stored, rate * slowed)
+
+
+def share(site: Site, filesystem: str, client: tuple[str, End], server: tuple[str, End], direction: Direction) -> Share:
+    """What a file takes of a connection between a client's end and a server's; all that is on it goes with the data."""
+    (at, here), (to, there) = client, server
+    ends = (at, here, there) if direction == "write" else (to, there, here)
+    label = f"{at} {direction}s {there[0]}:{there[1]}"
+    disk = disk_share(site, filesystem, to, direction)
+    return Share(StreamEnds(label, *ends), spread(site, filesystem, direction).part, disk)
 
 
 def seeks(site: Site, filesystem: str) -> bool:

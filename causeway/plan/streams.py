@@ -15,6 +15,9 @@ from causeway.plan.hardware import mac_address
 from causeway.plan.hashing import Flow, member_for
 from causeway.plan.paths import DirectedCable, Hop, Segment, Ways
 
+#: An address and a port.
+End = tuple[IPv4Address, int]
+
 
 @dataclass(frozen=True)
 class StreamEnds:
@@ -25,8 +28,8 @@ class StreamEnds:
 
     label: str
     sender: str
-    source: tuple[IPv4Address, int]
-    destination: tuple[IPv4Address, int]
+    source: End
+    destination: End
     window: int | None = None
 
 
@@ -129,7 +132,7 @@ def _cable(
     return next(cable for cable in segment.cables if cable.sender.device == member)
 
 
-def frame_of(site: Site, source: tuple[IPv4Address, int], destination: tuple[IPv4Address, int], hop: Hop) -> Flow:
+def frame_of(site: Site, source: End, destination: End, hop: Hop) -> Flow:
     """A TCP connection's frames on a hop: its addresses and ports, and the hop's hardware addresses."""
     macs = mac_address(site, hop.sender), mac_address(site, hop.receiver)
     return Flow.tcp(*macs, source[0], destination[0], source[1], destination[1])

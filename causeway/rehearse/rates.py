@@ -10,8 +10,8 @@ from statistics import fmean, stdev
 
 from causeway.model.site import Site
 from causeway.model.topology import ChannelEnd
-from causeway.plan.files import Share, disk_share, each_mb, spread
-from causeway.plan.filesystems.spread import Direction
+from causeway.plan.files import Share, each_mb, share, spread
+from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import Ambiguous, Unreachable
 from causeway.plan.streams import StreamEnds, expect
 from causeway.plan.turns import ring_ends
@@ -176,12 +176,9 @@ def _files(site: Site) -> Iterator[Pattern]:
                 continue
             seen.add(shape)
             between = [(client, server) for client in outside for server in servers]
-            for direction in _DIRECTIONS:
+            for direction in DIRECTIONS:
                 what = f"nodes of {cluster} {direction} {filesystem.mount_point}"
                 yield Pattern(len(outside), what, between, _work(name, outside, direction), DRAWS // 4, "MB/s")
-
-
-_DIRECTIONS: tuple[Direction, ...] = ("write", "read")
 
 
 def _work(filesystem: str, clients: Sequence[str], direction: Direction) -> Play:
@@ -195,11 +192,9 @@ def _work(filesystem: str, clients: Sequence[str], direction: Direction) -> Play
                 daemon = _known(site, servers[which]), _SERVICE
                 own = reach.ways.leaves(client, daemon[0]).device
                 here = site.nodes[client].interfaces[own].address, ports[which]
-                ends = (client, here, daemon) if direction == "write" else (servers[which], daemon, here)
-                stream = StreamEnds(f"{client} {servers[which]}", *ends)
-                disk = disk_share(site, filesystem, servers[which], direction)
-                shares.setdefault(client, []).append(Share(stream, due.part, disk))
-        streams = [share.ends for own in shares.values() for share in own]
+                own_share = share(site, filesystem, (client, here), (servers[which], daemon), direction)
+                shares.setdefault(client, []).append(own_share)
+        streams = [each.ends for own in shares.values() for each in own]
         return sum(each_mb(site, shares, _choices(reach, streams, dice), reach.ways).values()), Counter()
 
     return play

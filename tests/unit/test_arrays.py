@@ -17,7 +17,7 @@ from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.plan.files import disk_share
-from causeway.plan.filesystems.spread import Direction
+from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import Ways, at_rate, path
 from causeway.plan.storage import between, dealt, slowed
 from causeway.process import Result
@@ -25,7 +25,7 @@ from causeway.scenario.cast import Arrays, Ask
 from causeway.scenario.runner import Scenario, load
 from causeway.scenario.stage import Stage
 from causeway.scenario.words import arrays
-from causeway.scenario.words.arrays import WAYS, Both, Ends, File, Placed, Rate, carried_mb, computed_s, evenly
+from causeway.scenario.words.arrays import Both, Ends, File, Placed, Rate, carried_mb, computed_s, evenly
 from tests.unit.here import SITE, Here
 
 DS3400, DS5300 = (load_site(REPO / f"topologies/{name}/site.yaml") for name in ("ds3400", "ds5300"))
@@ -109,7 +109,7 @@ def test_as_many_clients_by_each_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("n", "written", "read"), [(1, 25, 28.8), (2, 50, 57.5), (3, 75, 86.3), (4, 100, 115)])
 def test_so_many_arrays_give_so_many_times_one(n: int, written: float, read: float) -> None:
     files = {File(client, server): 10.0 for client in FOUR.clients for server in FOUR.servers[:n]}
-    found = {way: due(DS3400, FOUR, files, way).together().due for way in WAYS}
+    found = {way: due(DS3400, FOUR, files, way).together().due for way in DIRECTIONS}
     assert found == {"write": pytest.approx(written, rel=0.003), "read": pytest.approx(read, rel=0.003)}
 
 
@@ -135,7 +135,7 @@ def test_a_servers_port_is_of_use_to_its_own_controller(
     site = dealt(DS5300, by_servers(TWO, gateways))
     stage = Stage(Here(site, tmp_path), random.Random(1))
     files = {file: float(size) for file, size in evenly(stage, TWO, gateways).items()}
-    found = {way: due(site, TWO, files, way).apart().due for way in WAYS}
+    found = {way: due(site, TWO, files, way).apart().due for way in DIRECTIONS}
     assert found == {"write": pytest.approx(written, rel=0.003), "read": pytest.approx(read, rel=0.003)}
 
 
@@ -247,7 +247,7 @@ class Block(Here):
             slow = {file: s / self.times(files, file, way) for file, s in found.due_s.items()}
             return Ends(found.sizes_mb, found.due_s, slow)
 
-        return {way: seen(way) for way in WAYS}
+        return {way: seen(way) for way in DIRECTIONS}
 
     def place(self, *_: Any) -> Placed:
         return Placed({File(c, s): f"/gpfs0/{c}.{s}" for c in self.cast.clients for s in self.cast.servers}, {})

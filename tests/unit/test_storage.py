@@ -229,8 +229,9 @@ class Block(Here):
 
 
 def played(scenario: Scenario, block: Block, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    def shared_out(stage: Stage, cast: Forwarded, gateways: Sequence[str]) -> tuple[Change, Site]:
-        by = {client: gateways[place % len(gateways)] for place, client in enumerate(cast.clients)}
+    def by_others(stage: Stage, cast: Forwarded, gateways: Mapping[str, Sequence[str]]) -> tuple[Change, Site]:
+        (those,) = gateways.values()
+        by = {client: those[place % len(those)] for place, client in enumerate(cast.clients)}
         return block.change("dealt anew"), dealt(stage.site, to_dcs(by))
 
     def slower(stage: Stage, ports: Sequence[Port], rate_mbit: int, what: str) -> tuple[Change, Site]:
@@ -249,7 +250,7 @@ def played(scenario: Scenario, block: Block, monkeypatch: pytest.MonkeyPatch) ->
         "next_hop": next_hop,
         "files": block.files,
         "read_beside": block.read_beside,
-        "shared_out": shared_out,
+        "by_others": by_others,
         "slower": slower,
     }
     for name, word in words.items():

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from causeway.lab.lab import Lab
-from causeway.lab.probes.connections import End
+from causeway.plan.streams import End
 
 
 class Driver(Protocol):

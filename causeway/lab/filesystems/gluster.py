@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from causeway.lab.filesystems.administrators import member, place
 from causeway.lab.lab import Lab
-from causeway.lab.probes.connections import End
+from causeway.plan.streams import End
 
 MOUNT_TYPE = "fuse.glusterfs"
 ADMITTED = "/var/mc/ssl/glusterfs.clients"

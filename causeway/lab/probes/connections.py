@@ -7,10 +7,9 @@ from ipaddress import IPv4Address
 
 from causeway.lab.lab import Lab
 from causeway.plan.filesystems.spread import Direction
+from causeway.plan.streams import End
 from causeway.process import run
 
-#: One end of a connection: address and port.
-End = tuple[IPv4Address, int]
 #: Both ends, the node's own first.
 Ends = tuple[End, End]
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Direction = Literal["write", "read"]
+DIRECTIONS: tuple[Direction, ...] = ("write", "read")
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,17 @@ from math import ceil
 from causeway.lab import disks
 from causeway.lab.filesystems import driver_of
 from causeway.lab.probes import fio
-from causeway.lab.probes.connections import End, carried
+from causeway.lab.probes.connections import carried
 from causeway.lab.probes.fio import Job
 from causeway.model.site import Site
-from causeway.plan.files import Share, disk_share, done_s, spread
-from causeway.plan.filesystems.spread import Direction
-from causeway.plan.streams import StreamEnds
+from causeway.plan.files import done_s, share
+from causeway.plan.filesystems.spread import DIRECTIONS, Direction
+from causeway.plan.streams import End
 from causeway.report.result import Lines, Table
 from causeway.scenario.cast import Arrays
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
-from causeway.scenario.words.storage import WAYS, array_mb, port_mb
+from causeway.scenario.words.storage import array_mb, port_mb
 
 #: Seconds for which files are written: a disk has nothing to do for one or two tenths of one at the start and the end.
 #: And how many on a client read a file at once.
@@ -121,7 +121,7 @@ def _file_mib(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]])
 def work(stage: Stage, cast: Arrays, placed: Placed, sizes_mib: Mapping[File, int]) -> Both:
     """Clients write these files, all at once, and then read them."""
     found: dict[Direction, Ends] = {}
-    for way in WAYS:
+    for way in DIRECTIONS:
         readers = _READERS if way == "read" else 1
         if way == "read":
             disks.forget(stage.site)
@@ -154,13 +154,10 @@ def computed_s(
     site: Site, cast: Arrays, own: Mapping[File, tuple[End, End]], sizes_mb: Mapping[File, float], way: Direction
 ) -> dict[File, float]:
     """When each file is done that goes by such a connection: the client's end, and the server's."""
-    part = spread(site, cast.filesystem, way).part
-    shares: dict[str, list[Share]] = {}
-    for file in sizes_mb:
-        here, there = own[file]
-        ends = (file.client, here, there) if way == "write" else (file.server, there, here)
-        disk = disk_share(site, cast.filesystem, file.server, way)
-        shares[str(file)] = [Share(StreamEnds(str(file), *ends), part, disk)]
+    shares = {
+        str(file): [share(site, cast.filesystem, (file.client, own[file][0]), (file.server, own[file][1]), way)]
+        for file in sizes_mb
+    }
     done = done_s(site, shares, {str(file): mb for file, mb in sizes_mb.items()})
     return {file: done[str(file)] for file in sizes_mb}
 
@@ -190,7 +187,7 @@ def judge(stage: Stage, title: str, rates: Mapping[Direction, Rate]) -> None:
 def show(stage: Stage, title: str, of: str, rows: Mapping[str, Mapping[Direction, Rate]]) -> None:
     """A row for each of some measurements, as a plot and as a table."""
     lines: dict[str, list[float]] = {}
-    for way in WAYS:
+    for way in DIRECTIONS:
         lines[way] = [round(rates[way].seen, 1) for rates in rows.values()]
         lines[f"{way} (expected)"] = [round(rates[way].due, 1) for rates in rows.values()]
     stage.show(Lines(f"Files of all clients, {title}", of, list(rows), "MB/s", lines))

@@ -6,12 +6,11 @@ from math import ceil
 
 from causeway.lab import disks, filesystems
 from causeway.lab.probes import fio
-from causeway.lab.probes.connections import End, Ends, carried
+from causeway.lab.probes.connections import carried
 from causeway.lab.probes.fio import Job
 from causeway.model.site import Site
-from causeway.plan.files import Share, bound_mb, disk_share, spread
+from causeway.plan.files import Share, bound_mb, share, spread
 from causeway.plan.filesystems.spread import Direction, Spread
-from causeway.plan.streams import StreamEnds
 from causeway.report.result import Lines, Table
 from causeway.scenario.stage import Stage
 
@@ -121,12 +120,7 @@ def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Directio
         # the connections that the file's parts lie behind, where that is not all of them
         used = sorted(grown, key=lambda ends: -grown[ends])[: due.connections]
         clients[node] = [
-            Share(
-                _data_way(node, ends, daemons, direction),
-                due.part,
-                disk_share(stage.site, filesystem, daemons[ends[1]], direction),
-            )
-            for ends in used
+            share(stage.site, filesystem, (node, own), (daemons[there], there), direction) for own, there in used
         ]
     return Work(done, clients, total)
 
@@ -139,12 +133,3 @@ def _measure(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Dire
     per_byte = did.carried / (2**20 * sum(job.size_mib for job in jobs))
     due = spread(stage.site, filesystem, direction)
     return Outcome(did.done.rate_mb, bound_mb(stage.site, did.shares), per_byte, due)
-
-
-def _data_way(node: str, ends: Ends, daemons: dict[End, str], direction: Direction) -> StreamEnds:
-    """A client's connection to a daemon in the direction of the data."""
-    own, there = ends
-    label = f"{node}>{there[0]}:{there[1]}"
-    if direction == "write":
-        return StreamEnds(label, node, own, there)
-    return StreamEnds(label, daemons[there], there, own)

@@ -12,7 +12,7 @@ from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.files import Share, disk_share, each_mb, spread
-from causeway.plan.filesystems.spread import Direction
+from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.storage import dealt
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Table
@@ -24,7 +24,6 @@ from causeway.scenario.words.streams import coupled, transmitting
 
 #: Clients, by whom they reach a filesystem's disks, and which that is.
 Storage = Forwarded | Arrays
-WAYS: tuple[Direction, ...] = ("write", "read")
 #: Seconds for which one client alone writes its file, and how many on a client read that at once, each a part.
 _SECONDS, _READERS = 1.2, 2
 #: For how long messages pass (seconds): for longer than clients read half of a file each beside them.
@@ -48,7 +47,7 @@ def port_mb(stage: Stage, cast: Storage, node: str) -> float:
 def array_mb(stage: Stage, cast: Storage) -> dict[Direction, float]:
     """What one server's disk writes and reads, in MB/s, as the site has it."""
     server = stage.site.servers(cast.filesystem)[0]
-    shares = {way: disk_share(stage.site, cast.filesystem, server, way) for way in WAYS}
+    shares = {way: disk_share(stage.site, cast.filesystem, server, way) for way in DIRECTIONS}
     return {way: share.mb for way, share in shares.items() if share}
 
 
