@@ -121,8 +121,8 @@ def test_routes_are_changed_where_the_other_site_has_others(tmp_path: Path, monk
 
     monkeypatch.setattr(routes, "route_wrong", wrong)
     stage = Stage(Here(DCS, tmp_path), random.Random(1))
-    change, site = storage.shared_out(stage, STORAGE, ["nsd1", "nsd2", "nsd3"])
-    assert change.title == "all clients go by nsd1 nsd2 nsd3"
+    change, site = storage.by_others(stage, STORAGE, {"dcs": ["nsd1", "nsd2", "nsd3"]})
+    assert change.title == "clients go by nsd1 nsd2 nsd3"
     assert {client: between(Ways(site), client, "dcs") for client in ("c3", "c4")} == {"c3": "nsd3", "c4": "nsd1"}
     assert ("c4", "10.81.0.0/24", "10.80.0.1") in made and ("dcs", "10.80.1.4", "10.81.0.1") in made
     assert not [words for words in made if words[0] in ("c1", "c2", "c3", "mgt")]
