@@ -1,5 +1,5 @@
-"""Whoever passes a bundle on passes on the licences of what is in it: of Debian's packages, of Go's modules, of Python's
-packages, and of the kernel."""
+"""Whoever passes a bundle on passes on the licences of what is in it: of Debian's packages, of Go's modules, of
+Python's packages, and of the kernel."""
 
 import re
 import subprocess
@@ -74,7 +74,7 @@ def unlicensed(packages: Iterable[Distribution], texts: set[str]) -> list[str]:
         package.name
         for package in packages
         if not any(re.search("licen[cs]e|copying", file.name, re.IGNORECASE) for file in package.files or ())
-        and (package.metadata.get("License") or "none").removesuffix(".0") not in texts
+        and package.metadata.get_all("License", [""])[0].removesuffix(".0") not in texts
     ]
 
 
