@@ -15,7 +15,7 @@ from conftest import CAUSEWAY, Tool
 from causeway.folders import site_file
 from causeway.model.load import load_site
 
-JUBL = load_site(site_file("jubl"))
+JUBL, SMALL = load_site(site_file("jubl")), load_site(site_file("small"))
 #: How long a person waits for a machine that is busy with other things, in seconds of wall time.
 PATIENCE_S = 120
 #: How many looks say what one costs.
@@ -98,3 +98,19 @@ def test_the_screen_follows_a_fault_and_ctrl_c_ends_it(lab: Tool, pane: Pane) ->
     pane.wait_for("faults: none", "channels with all members")
     pane.interrupt()
     assert "interrupted" not in pane.wait_for("ended with 0")
+
+
+@pytest.mark.night
+def test_beside_a_run_in_virtual_time_it_shows_what_is_played(tool: Tool) -> None:
+    run = tool.start("run", "hash_policies", "channel_imbalance", "--lab", "small", "--clock", "virtual")
+    full: list[str] = []
+    deadline = time.monotonic() + PATIENCE_S
+    while run.poll() is None and not full:
+        assert time.monotonic() < deadline, "no cable was seen to be more than half full"
+        once = tool("watch", "--once", "--json")
+        if once.returncode == 0 and once.stdout:  # there is a lab, and it has not ended meanwhile
+            look = json.loads(once.stdout)
+            assert (look["lab"], look["clock"], look["nodes"].keys()) == ("small", "virtual", SMALL.nodes.keys())
+            full = [link["from"] for link in look["links"] if (link["now_mbit"] or 0) > link["rate_mbit"] / 2]
+    said, _ = run.communicate(timeout=600)
+    assert (run.returncode, bool(full)) == (0, True), said
