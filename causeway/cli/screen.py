@@ -1,6 +1,7 @@
 """What a person sees of a command: results on standard output, all else on standard error."""
 
 import json
+import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -8,13 +9,36 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+from rich.color import ColorSystem
 from rich.console import Console
 from rich.live import Live
 from rich.spinner import Spinner
 
-#: What is printed is often others' words, in which a bracket is no markup.
-out = Console(highlight=False, soft_wrap=True, markup=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+from causeway.hosts import mailbox
+
+
+class Screen(Console):
+    """A stream for people. What is printed is often others' words, in which a bracket is no markup."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
+
+    def heed(self, columns: int, *, styled: bool, colours: bool) -> None:
+        """Print so wide, with styles or without, whatever this process's own stream is."""
+        self.width = columns
+        self.no_color = not colours
+        self._color_system = ColorSystem.STANDARD if styled else None
+
+
+out = Screen()
+err = Screen(stderr=True)
+
+
+def heed_outside() -> None:
+    """In a lab host: print as a job's output is seen. These streams were looked at before there was a job."""
+    columns, colours, *styled = os.environ[mailbox.SEEN].split()
+    for name, stream in (("out", out), ("err", err)):
+        stream.heed(int(columns), styled=name in styled, colours=colours == "colours")
 
 
 def tell(text: str) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from causeway.errors import LabBroken
-from causeway.hosts.mailbox import POLL_S, put
+from causeway.hosts.mailbox import POLL_S, SEEN, put
 from causeway.process import run_all
 
 SHARE = Path("/share")
@@ -86,6 +86,7 @@ class Agent:
         out, err = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
+            os.environ[SEEN] = request["seen"]
             _become_job(self._do, request["argv"], request["terminal"], out[1], err[1])
         child = Child(folder, pid, request["terminal"])
         for (reading, writing), name in ((out, "out"), (err, "err")):

@@ -1,6 +1,6 @@
 """How the launcher and the agent in a UML lab host talk: one folder a job, on the shared folder.
 
-    jobs/ID/request   JSON: argv, and terminal (a device of the lab host) for an interactive job
+    jobs/ID/request   JSON: argv; terminal (a device of the lab host) for an interactive job; seen, how its output is
     jobs/ID/begun     made by the agent: it is at it
     jobs/ID/out, err  what the job printed so far
     jobs/ID/cancel    made by the outside: interrupt the job
@@ -18,6 +18,7 @@ that answers later would let the virtual clock leap while the answer is waited f
 
 import json
 import os
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ from typing import Any
 from uuid import uuid4
 
 POLL_S = 0.02
+#: In a job's environment, how what it prints is seen: the terminal's columns, `colours` or `plain`, and those of `out`
+#: and `err` that a terminal shows. In one word of our own: nodes' programs inherit it, and some heed COLUMNS.
+SEEN = "CAUSEWAY_SEEN"
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,19 @@ def submit(share: Path, argv: list[str], terminal: str | None = None) -> Job:
     name = f"{time.time_ns():020d}-{uuid4().hex[:6]}"
     folder = jobs / f".{name}"
     folder.mkdir(parents=True)
-    (folder / "request").write_text(json.dumps({"argv": argv, "terminal": terminal}))
+    (folder / "request").write_text(json.dumps({"argv": argv, "terminal": terminal, "seen": _seen()}))
     (folder / "out").touch()
     (folder / "err").touch()
     folder.rename(jobs / name)
     return Job(jobs / name)
+
+
+def _seen() -> str:
+    """How what this process prints is seen: 80 columns where there is no terminal, plain where NO_COLOR says so."""
+    knows = os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
+    styled = [name for name, stream in (("out", sys.stdout), ("err", sys.stderr)) if knows and stream.isatty()]
+    colours = "plain" if os.environ.get("NO_COLOR") else "colours"
+    return " ".join([str(shutil.get_terminal_size().columns), colours, *styled])
 
 
 def jobs(share: Path) -> list[Job]:

@@ -10,11 +10,14 @@ import pytest
 from causeway.hosts.mailbox import Tail, put, submit
 
 
-def test_a_job_appears_whole_with_its_request_and_empty_output(tmp_path: Path) -> None:
+def test_a_job_appears_whole_with_its_request_and_empty_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COLUMNS", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((0, 0)))  # there is no terminal
     job = submit(tmp_path, ["status", "--json"])
     assert [folder.name for folder in (tmp_path / "jobs").iterdir()] == [job.folder.name]
     request = json.loads((job.folder / "request").read_text())
-    assert request == {"argv": ["status", "--json"], "terminal": None}
+    assert request == {"argv": ["status", "--json"], "terminal": None, "seen": "80 colours"}
     assert (job.folder / "out").read_bytes() == (job.folder / "err").read_bytes() == b""
 
 

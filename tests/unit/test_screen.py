@@ -16,6 +16,7 @@ from rich.console import Console
 from causeway.cli import lasting, screen, tables
 from causeway.cli.app import app, main
 from causeway.folders import REPO, sites
+from causeway.hosts import mailbox
 from tests.unit.test_cli import COSTS
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
@@ -131,6 +132,64 @@ def test_no_color_is_heeded(words: list[str]) -> None:
 def test_colours_would_be_found() -> None:
     assert COLOUR.search(on_terminal(["--help"]))
     assert COLOUR.search("\x1b[1;31mx") and not COLOUR.search("\x1b[1mx\x1b[0m")
+
+
+#: The lab host's own console is a terminal; what a job prints is not for it.
+_LAB_HOST = """
+import sys
+from pathlib import Path
+from rich.text import Text
+from causeway.cli import screen, serve
+from causeway.hosts import agent
+
+def shows(words):
+    screen.out.print(Text("passed", "bold green"))
+    screen.show("word " * 60)
+    screen.err.print(Text("worse", "bold red"))
+    return 0
+
+agent.SHARE, serve.main = Path(sys.argv[1]), shows
+agent.Agent(serve.do).serve()
+"""
+
+
+@pytest.mark.parametrize(
+    ("seen", "out", "err", "columns"),
+    [
+        ("80 colours", "passed", "worse", 80),
+        ("80 colours err", "passed", "\x1b[1;31mworse\x1b[0m", 80),
+        ("120 colours out err", "\x1b[1;32mpassed\x1b[0m", "\x1b[1;31mworse\x1b[0m", 120),
+        ("40 plain out", "\x1b[1mpassed\x1b[0m", "worse", 40),
+    ],
+)
+def test_what_a_lab_host_prints_is_as_it_is_seen_outside(
+    seen: str, out: str, err: str, columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mailbox, "_seen", lambda: seen)
+    job = mailbox.submit(tmp_path, ["lab", "check"])
+    (tmp_path / "poweroff").touch()
+    _, console = pty.openpty()
+    env = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")} | {"TERM": "linux"}
+    argv = [sys.executable, "-c", _LAB_HOST, str(tmp_path)]
+    subprocess.run(argv, stdin=console, stdout=console, stderr=console, env=env, cwd=REPO, timeout=60, check=True)
+    said, *words = (job.folder / "out").read_text().splitlines()
+    assert (job.rc, said, (job.folder / "err").read_text()) == (0, out, f"{err}\n")
+    assert columns - 5 <= max(map(len, words)) <= columns
+
+
+def test_a_job_is_told_how_it_is_seen(tmp_path: Path) -> None:
+    program = "import sys, json; from pathlib import Path; from causeway.hosts import mailbox as m; "
+    program += (
+        f"job = m.submit(Path({str(tmp_path)!r}), []); print(json.loads((job.folder / 'request').read_text())['seen'])"
+    )
+    ours, theirs = pty.openpty()
+    env = {"PYTHONPATH": str(REPO), "TERM": "xterm", "COLUMNS": "100"}
+    argv = [sys.executable, "-c", program]
+    subprocess.run(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=env, check=True)
+    assert os.read(ours, 1000).decode().split() == ["100", "colours", "out", "err"]
+    for more, said in (({"TERM": "dumb"}, "100 colours"), ({"NO_COLOR": "1"}, "100 plain err")):
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=theirs, env=env | more, text=True, check=True)
+        assert done.stdout.strip() == said
 
 
 def test_what_takes_its_time_is_said_with_what_it_took_last_time(
