@@ -1,8 +1,9 @@
 """Pictures of what one sees, for the docs: `watch` on a terminal, and a drawing's page in a browser.
 
 `make pictures` (python -m causeway.docs.pictures RUN) brings no lab up: it takes the lab that is up, best while a run
-plays in it (those kept are of jubl and channel_imbalance), and the folder of a run that has a load. It writes docs/pictures/: watch.svg as 80 columns by 24 lines show it; way.png, two nodes of
-the lab's site clicked; load.png, the slider where the run's links carried most. Chromium takes the two of the page.
+plays in it (those kept are of jubl and channel_imbalance), and the folder of a run that has a load. It writes
+docs/pictures/: watch.svg as 80 columns by 24 lines show it; way.png, two nodes of the lab's site clicked; load.png, the
+slider where the run's links carried most. Chromium takes the two of the page.
 """
 
 import io
