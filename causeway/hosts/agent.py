@@ -86,7 +86,7 @@ class Agent:
         out, err = os.pipe(), os.pipe()
         pid = os.fork()
         if pid == 0:
-            os.environ[SEEN] = request["seen"]
+            os.environ[SEEN] = request.get("seen", "80 plain")  # an older version's outside says nothing
             _become_job(self._do, request["argv"], request["terminal"], out[1], err[1])
         child = Child(folder, pid, request["terminal"])
         for (reading, writing), name in ((out, "out"), (err, "err")):
