@@ -32,8 +32,8 @@ FOLDER = REPO / "docs" / "pictures"
 COLUMNS, LINES = 80, 24
 #: Of so many looks the picture is of that at which links carry most.
 _LOOKS = 10
-#: Of the browser's window, in pixels.
-_WIDE, _HIGH = 1200, 700
+#: Of the browser's window, in pixels; a page with a load has a list below the drawing.
+_WIDE, _HIGH, _HIGH_WITH_LOAD = 1020, 700, 910
 _CLICKS = """<script>
 for (const name of %s) {
   document.querySelector(`svg .node[data-name="${name}"]`).dispatchEvent(new MouseEvent("click", {bubbles: true}));
@@ -66,7 +66,7 @@ def ends(site: Site) -> tuple[str, str]:
     return max(told, key=lambda pair: len(told[pair]))
 
 
-def shoot(text: str, to: Path) -> None:
+def shoot(text: str, to: Path, high: int = _HIGH) -> None:
     """Show a page in a browser without a window, and keep what is to be seen. BadInput where there is no Chromium."""
     browser = shutil.which("chromium")
     if browser is None:
@@ -75,7 +75,7 @@ def shoot(text: str, to: Path) -> None:
         file = Path(name) / "page.html"
         file.write_text(text)
         argv = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-        argv += [f"--user-data-dir={name}/profile", f"--window-size={_WIDE},{_HIGH}", f"--screenshot={to}"]
+        argv += [f"--user-data-dir={name}/profile", f"--window-size={_WIDE},{high}", f"--screenshot={to}"]
         run([*argv, file.as_uri()], timeout_s=120).must()
 
 
@@ -87,7 +87,7 @@ def main(folder: str) -> None:
         drawn = screen(max(islice(looks, _LOOKS), key=_carried))
     FOLDER.mkdir(parents=True, exist_ok=True)
     shoot(clicked(page(site), ends(site)), FOLDER / "way.png")
-    shoot(page(site, load.read(Path(folder))), FOLDER / "load.png")
+    shoot(page(site, load.read(Path(folder))), FOLDER / "load.png", _HIGH_WITH_LOAD)
     (FOLDER / "watch.svg").write_text(drawn)
 
 
