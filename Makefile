@@ -59,8 +59,8 @@ lint: ## ruff, mypy --strict, shellcheck, shfmt, hadolint
 	@$(python) -c 'import os, sys; os.execvp("hadolint", sys.argv[1:])' hadolint images/base/Dockerfile
 	@echo "lint: clean"
 
-unit: ## unit, golden and meta tests: no lab, seconds
-	@$(python) -m pytest tests/unit tests/golden tests/meta
+unit: ## unit, golden and meta tests on all CPUs: no lab, minutes
+	@$(python) -m pytest -n auto tests/unit tests/golden tests/meta
 
 lab-test: packages ## tests that bring up labs, two side by side: one uses one CPU
 	@$(causeway) build

@@ -80,12 +80,14 @@ def play(stage: Stage, cast: Cast) -> None:
         switched = stream(f"round-robin through {sender.at}")
 
     with stage.judge("an equal part leaves by each link, all of it arrives by one, and that one's rate is all it gets"):
-        due = " ".join([f"{100 / links:.0f}"] * links)
-        stage.same(f"per cent by each of {sender.node}'s members", due, switched.shares(switched.sent))
+        why = "what is dealt out are packets, some of them many frames that are cut later, and some acknowledgements"
+        for member, share in switched.per_cent(switched.sent).items():
+            what = f"part of the bytes by {sender.node}'s {member}"
+            stage.near(what, round(100 / links, 1), round(share, 1), "%", within=0.05, why=why)
         chosen = dealt_to(stage, sender.node, receiver)
-        due = " ".join("100" if member == chosen else "0" for member in receiver.switch.members)
-        what = f"per cent by each of {sender.at}'s members to {receiver.node}"
-        stage.same(what, due, switched.shares(switched.handed_on))
+        for member, share in switched.per_cent(switched.handed_on).items():
+            what = f"part of the bytes by {sender.at}'s {member} to {receiver.node}"
+            stage.same(what, 100 if member == chosen else 0, round(share))
         stage.same(f"round-robin through {sender.at}", NO_GAIN, verdict(switched))
 
     with stage.perturb(f"{sender.at} patches each member of {sender.node}'s channel through to {receiver.node}'s"):

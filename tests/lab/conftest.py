@@ -30,13 +30,26 @@ BY_NIGHT = (
 )  # fmt: skip
 
 
-#: The fixtures that play all there is; make lab-test runs their tests beside the others.
-PLAY_ALL = {"on_jubl", "on_small", "on_xe"}
+#: Those that take longest on small, and are played on jubl and on the site of the day as well.
+LONG = (
+    "channel_member_down",
+    "channel_member_silent",
+    "channel_policy_mismatch",
+    "ntp_route_lost",
+    "one_port_one_link",
+)
+#: The fixtures of the tests that make lab-test runs beside the others: as long as these.
+PLAY_ALL = {"on_jubl", "on_small"}
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     if PLAY_ALL & set(item.fixturenames):  # type: ignore[attr-defined]
         item.add_marker("plays_all")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The lab that stays up comes up for the last tests: until then it would cost the others memory and time."""
+    items.sort(key=lambda item: "lab" in item.fixturenames)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -133,14 +146,15 @@ def unlike(tool: Tool, site: str, to: Path) -> list[str]:
 @pytest.fixture(scope="session")
 def on_jubl(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Everything, in one lab; last what boots its nodes anew again and again."""
-    plays = ("as_drawn", "collected", "trust", "integrity", "administration", "every_fault", "block_life")
+    plays = ("as_drawn", "collected", "trust", "integrity", "every_fault", "block_life")
     return play(tmp_path_factory.mktemp("jubl"), "jubl", daily(), *plays)
 
 
 @pytest.fixture(scope="session")
 def on_small(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """Everything that a site can play that has neither filesystems nor diskless nodes."""
-    return play(tmp_path_factory.mktemp("small"), "small", shipped(), "as_drawn", "collected")
+    """What a site can play that has neither filesystems nor diskless nodes, and is not long."""
+    chosen = [name for name in shipped() if name not in LONG]
+    return play(tmp_path_factory.mktemp("small"), "small", chosen, "as_drawn", "collected")
 
 
 @pytest.fixture(scope="session")

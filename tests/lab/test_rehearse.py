@@ -5,6 +5,7 @@ import shutil
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 from conftest import REPO, Tool
 
 from causeway.report.rehearsal import QUESTIONS
@@ -62,6 +63,7 @@ def test_another_version_of_the_file_is_played_by_native_files_and_costs_seconds
     assert "basin: its ports and channels" in titles and "back, quay1: /etc/network/interfaces" in titles
 
 
+@pytest.mark.night
 def test_who_is_left_without_a_way_back_is_found_and_given_it_back_one_by_one(tool: Tool) -> None:
     back = tool.folder / "back.txt"
     back.write_text("lark# ip route add 10.30.0.0/24 via 10.20.0.1\n")

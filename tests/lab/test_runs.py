@@ -93,6 +93,7 @@ def test_a_second_run_in_the_lab_that_is_up_ends_at_once(lab: Tool, tmp_path: Pa
     lab.on("SN", "rm", "/tmp/waits")
 
 
+@pytest.mark.night
 def test_jumbo_frames_by_one_key_carry_990_mbit(tool: Tool) -> None:
     text = (REPO / "topologies" / "small" / "site.yaml").read_text()
     file = tool.folder / "jumbo.yaml"

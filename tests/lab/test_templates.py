@@ -124,7 +124,7 @@ def test_two_runs_of_one_template_are_alike_with_one_seed_and_drawn_anew_with_an
     # an overlay makes another one
     (tmp_path / "overlay/quay1/etc").mkdir(parents=True)
     (tmp_path / "overlay/quay1/etc/motd").write_text("mine\n")
-    run_of(tool, 5, "single_stream", "--overlay", str(tmp_path / "overlay"))
+    run_of(tool, 5, "route_asymmetric", "--overlay", str(tmp_path / "overlay"))
     # an interrupt ends what plays, and leaves no lab; beside other labs one may play at a time, and be the template
     running = tool.start("run", *NAMES, "--jobs", "2", "--lab", "small")
     until("they play", lambda: labs(tool), enough=bool, deadline_s=120, poll_s=0.2)

@@ -27,8 +27,8 @@ REPO = Path(__file__).resolve().parents[2]
 KEPT = REPO / "runs" / "sites"
 AS_DRAWN = REPO / "tests" / "lab" / "plays" / "as_drawn.py"
 COLLECTED = REPO / "tests" / "lab" / "plays" / "collected.py"
-#: jubl under other names, with other numbers, and with both.
-OTHERS = {"renamed": renamed, "slower": slower, "foreign": lambda jubl: renamed(slower(jubl))}
+#: jubl under other names, and with other numbers.
+OTHERS = {"renamed": renamed, "slower": slower}
 #: How many sites a night draws, and how many a run of the tests.
 DRAWN_NIGHTLY, DRAWN_DAILY = 20, 1
 #: Not played on sites of the day yet: what uneven spreads of whole files and of connections bound is computed, and

@@ -265,5 +265,5 @@ def test_one_command_repeats_a_run(tmp_path: Path) -> None:
     assert played.again("drawn-17") == "bin/causeway python -m tests.sites.played drawn-17"
     assert played.again("jubl", ["io"], 464) == "bin/causeway python -m tests.sites.played jubl io --seed 464"
     assert played.site_file("jubl", tmp_path) == "jubl"
-    for site in ("drawn-17", "renamed", "slower", "foreign"):
+    for site in ("drawn-17", "renamed", "slower"):
         load_site(Path(played.site_file(site, tmp_path)))

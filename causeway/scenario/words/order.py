@@ -27,9 +27,9 @@ class Seen:
     def counts(self) -> list[str]:
         return [str(count) for count in (self.again, self.needless, self.out_of_order)]
 
-    def shares(self, sent: dict[str, int]) -> str:
-        """Hundredths of the bytes by each member."""
-        return " ".join(f"{100 * count / sum(sent.values()):.0f}" for count in sent.values())
+    def per_cent(self, sent: dict[str, int]) -> dict[str, float]:
+        """Of the bytes, by each member."""
+        return {member: 100 * count / sum(sent.values()) for member, count in sent.items()}
 
 
 def stream_in_order(stage: Stage, sender: Channel, receiver: Channel) -> Seen:

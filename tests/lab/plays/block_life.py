@@ -1,6 +1,6 @@
 """A block's life: off and on again, every stage of the boot failing, and its service node restarted.
 
-Claim: nodes wait at the stage that fails, say so on their consoles, and come up by themselves once it is mended;
+Claim: nodes wait at each stage that fails, say so on their consoles, and go on by themselves once it is mended;
 a start script that fails or hangs is named by the allocation; the nodes survive a restart of SN's services.
 
 Source: issue 3, "Power and firmware", "Bad input".
@@ -16,16 +16,14 @@ from causeway.wait import until
 TFTP = "/bgl/BlueLight/ppcfloor/tftp"
 IMAGE = f"{TFTP}/ionode.img"
 RC = "/bgl/dist/etc/rc.d/rc3.d"
-#: What to break and to mend on SN, and what the console then says.
+#: All that a boot takes is broken on SN; and stage by stage, what the console says of it, and what mends that one.
+BROKEN = f"pkill -x dnsmasq; sleep 1; mv {IMAGE} {TFTP}/away; rpc.nfsd 0"
+SPOIL = f"cp -p {TFTP}/away {IMAGE}; dd if=/dev/zero of={IMAGE} bs=1k seek=300 count=8 conv=notrunc"
 STAGES = {
-    "DHCP server down": ("pkill -x dnsmasq; sleep 1", "dnsmasq", "no DHCP answer; trying again"),
-    "boot image missing": (f"mv {IMAGE} {TFTP}/away", f"mv {TFTP}/away {IMAGE}", "TFTP: "),
-    "boot image corrupt": (
-        f"cp -p {IMAGE} {TFTP}/good; dd if=/dev/zero of={IMAGE} bs=1k seek=300 count=8 conv=notrunc",
-        f"mv {TFTP}/good {IMAGE}",
-        "the boot image is corrupt",
-    ),
-    "NFS server down": ("rpc.nfsd 0", "rpc.nfsd -N 3", "NFS server 10.2.64.220, /bgl: "),
+    "DHCP server down": ("no DHCP answer; trying again", "dnsmasq"),
+    "boot image missing": ("TFTP: ", SPOIL),
+    "boot image corrupt": ("the boot image is corrupt", f"mv {TFTP}/away {IMAGE}"),
+    "NFS server down": ("NFS server 10.2.64.220, /bgl: ", "rpc.nfsd -N 3"),
 }
 
 
@@ -73,14 +71,19 @@ def play(stage: Stage) -> None:
         up_again(nodes[0], lambda: do(f"bglpower on {nodes[0]}"))
         stage.compare("state after all of it", "up", lab.state(nodes[0]), "", 0)
 
-    for what, (break_it, mend_it, said) in STAGES.items():
-        with stage.judge(f"{what}: every console says so, and the nodes come up once it is mended"):
-            bluegene.deallocate(lab, block)
-            do(break_it)
-            allocation = lab.start_on(sn, "bglallocate", block, "root")
+    with stage.perturb("freed again; all that a boot takes is broken, and the block is allocated"):
+        bluegene.deallocate(lab, block)
+        do(BROKEN)
+        allocation = lab.start_on(sn, "bglallocate", block, "root")
+
+    for what, (said, mend_it) in STAGES.items():
+        with stage.judge(f"{what}: every console says so, and waits; once it is mended they go on"):
             until(f"consoles say {said!r}", lambda words=said: silent(words), deadline_s=60)
+            stage.same(f"{what}: nodes that are up", 0, [lab.state(node) for node in nodes].count("up"))
             do(mend_it)
-            stage.compare(f"{what}, then mended", 0, allocation.result(400).rc, "exit code", 0)
+
+    with stage.judge("nothing is broken any more, and all come up by themselves"):
+        stage.compare("allocation, all mended", 0, allocation.result(400).rc, "exit code", 0)
 
     with stage.contrast("a script that fails and one that hangs are named, and the nodes are up all the same"):
         stage.make(file_changed(lab, sn, f"{RC}/S20broken", "echo it is broken\nexit 3\n"))
