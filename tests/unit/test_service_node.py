@@ -250,3 +250,33 @@ def test_bgldeallocate_switches_each_node_of_the_block_off_and_frees_it(sn: Serv
     assert {os.read(line, 99) for line in lines.values()} == {b"off\n"}
     assert list(sn.at("/bgl/personality").iterdir()) == []
     assert sn.blocks()[FAT] == (8, 0, "free")
+
+
+#: What S40fs calls, but for a daemon that never comes up.
+_NEVER_UP = """
+sleep() { echo looked; }
+mcstartup() { :; }
+mcgetstate() { echo down; }
+ras_advisory() { echo "$1"; }
+"""
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("said", "looks"),
+    [
+        ("FS_STARTUP_CHECK=mcgetstate", 10),
+        ("FS_STARTUP_CHECK=touchfile", 300),
+        ("FS_STARTUP_CHECK=touchfile FS_STARTUP_LOOKS=30", 30),
+        ("FS_STARTUP_CHECK=mcgetstate FS_STARTUP_LOOKS=30", 10),
+    ],
+)
+def test_a_start_script_looks_so_often_for_the_daemon(said: str, looks: int, shell: list[str], tmp_path: Path) -> None:
+    text = TREE[f"/bgl/BlueLight/ppcfloor/dist/{RC3}/S40fs"].text
+    waits = text[text.index("# Two ways to see") :]
+    for path in ("/tmp/fs.up", "/var/mc", "/var/log"):
+        waits = waits.replace(path, f"{tmp_path}{path}")
+    (tmp_path / "var" / "log").mkdir(parents=True)
+    done = run(shell, stdin=f"BGL_LOCATION=R00-M0-NC-3 {said}\n{_NEVER_UP}\n{waits}")
+    assert done.rc == 1 and "did not come up on I/O node R00-M0-NC-3" in done.stdout
+    assert done.stdout.count("looked") == looks
