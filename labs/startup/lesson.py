@@ -11,8 +11,8 @@ from causeway.scenario.words.membership import state
 from causeway.scenario.words.mounts import due_mounts, mounted
 
 SCRIPT = start_script(10, WRITES_TRIGGER)
-#: What the script says in place of asking the daemon: wait for the file, and for a minute, not for the system's ten: all
-#: who begin the lesson would wait them, too.
+#: What the script says in place of asking the daemon: wait for the file, and for a minute, not for the system's ten.
+#: All who begin the lesson wait, too.
 ASKS, WAITS = 'CHECK=mcgetstate"', 'CHECK=touchfile"\n\techo "FS_STARTUP_LOOKS=30"'
 FAILED = "did not come up on I/O node"
 PATIENCE_S = 600
