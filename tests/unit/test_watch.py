@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -272,6 +273,21 @@ def test_whoever_ends_lines_ends_the_command(up: Up) -> None:
     lines.close()
     thread.join()
     assert mailbox.jobs(up.share) == []
+
+
+def test_lines_end_where_the_lab_goes_back_to_a_checkpoint(up: Up) -> None:
+    lines = up.lines(["watch"])
+
+    def serve() -> None:
+        job = up.job()
+        (job.folder / "out").write_text("one\n")
+        time.sleep(0.1)
+        shutil.rmtree(job.folder)  # in the checkpoint it is not there
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    assert list(lines) == ["one"]
+    thread.join()
 
 
 def test_a_command_that_fails_is_told(up: Up) -> None:
