@@ -113,8 +113,8 @@ class UmlHost:
     def lines(self, argv: list[str]) -> Generator[str, None, None]:
         """What the tool inside prints while it does a command, line by line; whoever ends this ends the command.
 
-        Nothing of it is kept. They end, too, where the lab goes back to a checkpoint, in which nobody had asked for them.
-        LabBroken where it fails, or its lab ends.
+        Nothing of it is kept. They end, too, where the lab goes back to a checkpoint, in which nobody had asked for
+        them. LabBroken where it fails, or its lab ends.
         """
         job = mailbox.submit(self.share, argv)
         try:
