@@ -22,7 +22,7 @@ def test_jumbo_frames_raise_the_goodput_to_roughly_990() -> None:
 
 
 def test_28_links_carry_what_the_milestones_netperf_summed() -> None:
-    # LLNL's milestone 464: 3301 and 3288 by netperf, whose -f M is MiB/s, from clients to 14 servers with two links each
+    # LLNL's milestone 464: 3301 and 3288 by netperf (its -f M is MiB/s) to 14 servers with two links each
     mebibytes = 28 * tcp_goodput_mbit(1000, 9000) * 1e6 / 8 / 2**20
     assert mebibytes == pytest.approx(3304.6, abs=0.05)
     assert [round(100 * seen / mebibytes, 1) for seen in (3301, 3288)] == [99.9, 99.5]
