@@ -73,7 +73,7 @@ def play(stage: Stage) -> None:
         for block in blocks:
             done = lab.on(sn, "bglallocate", block, USER, timeout_s=1000)
             stage.same(f"bglallocate {block} {USER}", 0, done.rc, done.stdout[-200:])
-            stage.same(f"how nodes of {block} booted", ["up"], how_booted(stage, nodes[block]))
+            stage.same(f"how nodes of {block} booted", ["up"] * PUBLISHED[block], how_booted(stage, nodes[block]))
             stage.same(
                 f"names of {block}'s nodes by which ssh fails", [], [n for o in nodes[block] for n in unreached(o)]
             )
