@@ -28,8 +28,8 @@ def show_disks(args: argparse.Namespace) -> None:
         except Refused as refused:
             wrong.append(str(refused))
             continue
-        at_once = native.side_by_side(lambda disk: _from_here(disk.server, driver.PORT), found)
-        rows += [[filesystem.name, disk.path, disk.server, seen] for disk, seen in zip(found, at_once, strict=True)]
+        seen = native.side_by_side(lambda disk: _from_here(disk.server, driver.PORT), found)
+        rows += [[filesystem.name, disk.path, disk.server, said] for disk, said in zip(found, seen, strict=True)]
     show(["filesystem", "disk", "server", "from here"], rows, args.json)
     if wrong:
         raise Refused("\n".join(wrong))

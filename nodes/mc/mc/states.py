@@ -12,6 +12,8 @@ from mc.config import Config, Node
 from mc.native import Refused
 
 ACTIVE, ARBITRATING, EXPELLED, DOWN, UNKNOWN = "active", "arbitrating", "expelled", "down", "unknown"
+#: Where these commands are installed.
+ROOT = Path(__file__).parents[1]
 #: Those in which a node's daemon runs.
 UP = (ACTIVE, ARBITRATING, EXPELLED)
 
@@ -49,11 +51,10 @@ def level_here(config: Config) -> str:
 
     Two nodes have one level where they have the same release of the driver, and these commands byte by byte.
     """
-    root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for file in sorted(file for folder in ("bin", "filter", "mc") for file in (root / folder).rglob("*")):
+    for file in sorted(file for folder in ("bin", "filter", "mc") for file in (ROOT / folder).rglob("*")):
         if file.is_file() and "__pycache__" not in file.parts:
-            digest.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes())
+            digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
     return f"{drivers.of(config).level()}, mc {digest.hexdigest()[:8]}"
 
 
