@@ -250,3 +250,32 @@ def test_bgldeallocate_switches_each_node_of_the_block_off_and_frees_it(sn: Serv
     assert {os.read(line, 99) for line in lines.values()} == {b"off\n"}
     assert list(sn.at("/bgl/personality").iterdir()) == []
     assert sn.blocks()[FAT] == (8, 0, "free")
+
+
+@pytest.mark.parametrize("software", [True, False], ids=["with the software", "without it"])
+def test_a_node_whose_system_has_no_filesystem_software_says_so_and_waits_for_no_daemon(
+    tmp_path: Path, *, software: bool
+) -> None:
+    """S40fs on a node that is in a cluster; only the paths in it are others, and nothing is mounted."""
+    said = {"mount": "", "sync": "", "mcstartup": "", "mcgetstate": "echo active"}
+    tree = {
+        "etc/personality.sh": "BGL_IP=10.0.0.1 BGL_LOCATION=R00-M0-NC-3 BGLOS=/bgl/os\n",
+        "etc/rc.status": TREE["/bgl/BlueLight/ppcfloor/ramdisk/etc/rc.status"].text,
+        "etc/sysconfig/fs": f"FS_STARTUP=1\nFS_VAR_DIR={tmp_path}/gpfsvar\n",
+        "var/mc/gen/cluster": "name blue.example\n",
+        "var/log/here": "",
+        "tmp/here": "",
+        **{f"bin/{name}": f"#!/bin/sh\n{text}\n" for name, text in said.items() if software or name[:2] != "mc"},
+    }
+    for path, text in tree.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        (tmp_path / path).chmod(0o755)
+    own = re.compile(r"(?<![\w/}])(?=/(?:etc|var|tmp)/)")
+    script = own.sub(str(tmp_path), TREE[f"/bgl/BlueLight/ppcfloor/dist/{RC3}/S40fs"].text).replace("/var/$dir", "$own")
+    (tmp_path / "S40fs").write_text(script)
+    done = run(["env", f"PATH={tmp_path}/bin:/usr/bin:/bin", "sh", str(tmp_path / "S40fs"), "start"], timeout_s=60)
+    assert done.rc == (0 if software else 1), done.stderr
+    lost = "R00-M0-NC-3 finds no filesystem software in $BGLOS (/bgl/os)"
+    assert (lost in done.stdout, done.stdout.endswith("active\n")) == (not software, software)
+    assert not list((tmp_path / "var" / "log").glob("mcstartup.log")) or software
