@@ -1,9 +1,13 @@
 """Diskless I/O nodes: what an administrator sees on SN and on a console, and a block's life in virtual time."""
 
 import json
+from pathlib import Path
 
 import pytest
-from conftest import Played, Tool
+import yaml
+from conftest import PLAYS, Played, Tool
+
+from tests.sites.blocks import JUBL, with_block
 
 
 def test_an_io_node_has_booted_by_dhcp_tftp_and_nfs_and_its_console_tells(lab: Tool) -> None:
@@ -90,6 +94,21 @@ def test_a_wrong_question_is_refused_and_changes_nothing(lab: Tool, command: str
 def test_a_node_without_a_console_is_refused(lab: Tool) -> None:
     done = lab("console", "nsd01")
     assert (done.returncode, "nsd01 has no console" in done.stderr) == (2, True)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize(("block", "booted"), {"R000_N0123": "R000_N0123", "R001": "R001_NF"}.items())
+def test_the_redpapers_blocks_boot_on_a_site_that_has_their_nodes(
+    tool: Tool, tmp_path: Path, block: str, booted: str
+) -> None:
+    site = tmp_path / "site.yaml"
+    site.write_text(yaml.safe_dump(with_block(yaml.safe_load(JUBL.read_text()), block, booted), sort_keys=False))
+    play = str(PLAYS / "published_blocks.py")
+    done = tool("run", play, "--clock", "virtual", "--lab", str(site), "--json", timeout_s=3600)
+    assert done.stdout, done.stderr
+    (found,) = json.loads(done.stdout)["scenarios"]
+    assert found["verdict"] == "pass", (found["why"], [c for c in found["comparisons"] if not c["ok"]])
+    assert f"bglallocate {block} someuser" in [c["what"] for c in found["comparisons"]]
 
 
 def test_a_blocks_life(on_jubl: Played) -> None:
