@@ -18,7 +18,7 @@ from causeway.model.pools.bluegene import block_nodes
 from causeway.report.result import Table
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.bluegene import boot_as_the_lab, free_all, how_booted
-from causeway.scenario.words.membership import delete, listed
+from causeway.scenario.words.membership import listed
 
 #: The I/O nodes of the blocks that the paper types, the largest last.
 PUBLISHED = {"R000_N0123": 4, "R001_NF": 1, "R001": 16}
@@ -44,9 +44,9 @@ def play(stage: Stage) -> None:
 
     def lose(new: Sequence[str]) -> None:
         """Delete members, whose daemons may be up."""
-        mc(lab, sn, "mcshutdown", "-w", ",".join(member(lab, node) for node in new))
-        for node in new:
-            delete(stage, node)
+        members = [member(lab, node) for node in new]
+        mc(lab, sn, "mcshutdown", "-w", ",".join(members))
+        mc(lab, sn, "mcdelnode", *members).must()
 
     def add(new: Sequence[str]) -> None:
         """Add half of the nodes one by one, the others by a file, and show what either took."""
