@@ -29,7 +29,7 @@ def cast(ask: Ask) -> Arrays:
 def play(stage: Stage, cast: Arrays) -> None:
     lost, left = cast.servers[-1], cast.servers[:-1]
     (port,) = (Port(lost, device) for device in stage.site.nodes[lost].interfaces)
-    size = size_mib(stage, cast)
+    size, at = size_mib(stage, cast), stage.site.topology.filesystems[cast.filesystem].mount_point
 
     with stage.arrange("each client has an empty file at each controller"):
         placed = place(stage, cast)
@@ -72,9 +72,13 @@ def play(stage: Stage, cast: Arrays) -> None:
         for way, ends in again.items():
             judge_ratio(stage, f"both again, {way}", 1, ends.apart().seen, both[way].apart().seen, "both")
 
-    with stage.restore("all files are there"):
         for server in cast.servers:
-            stage.same(f"clients that read at {server}, afterwards", len(cast.clients), read(server))
+            stage.same(f"clients that read at {server}, back", everybody, read(server))
         titles = {"both controllers": both, f"without {lost}": one, "both again": again}
         rows = {title: {way: ends.apart() for way, ends in seen.items()} for title, seen in titles.items()}
         show(stage, "by the controllers that are there", "controllers", rows)
+
+    with stage.restore("each client makes a file, as before"):
+        made = {client: f"{at}/after.{client}" for client in cast.clients}
+        ends = {c: stage.lab.on(c, "sh", "-c", f"touch {file} && rm {file}").rc for c, file in made.items()}
+        stage.same("exit codes of touch and rm", dict.fromkeys(made, 0), ends)
