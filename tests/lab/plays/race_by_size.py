@@ -83,9 +83,10 @@ def play(stage: Stage) -> None:
         for one in others:
             count, number = len(one.nodes), len(one.stale)
             stage.holds(f"some of {count} are stale, not all", 0 < number < count, f"{number}")
-            stage.same(
-                f"stale of {count}: the last in the server's order", list(range(count - number, count)), one.stale
-            )
+            early = [place for place in one.stale if place < count // 3]
+            stage.same(f"stale of {count}, of the first third in the server's order", [], early)
+            late = set(range(count - count // 3, count))
+            stage.same(f"not stale of {count}, of the last third", [], sorted(late - set(one.stale)))
         numbers = [len(one.stale) for one in boots]
         stage.same("numbers of stale nodes, by size", sorted(set(numbers)), numbers)
 
