@@ -80,5 +80,5 @@ def play(stage: Stage, cast: Arrays) -> None:
 
     with stage.restore("each client makes a file, as before"):
         made = {client: f"{at}/after.{client}" for client in cast.clients}
-        ends = {c: stage.lab.on(c, "sh", "-c", f"touch {file} && rm {file}").rc for c, file in made.items()}
-        stage.same("exit codes of touch and rm", dict.fromkeys(made, 0), ends)
+        codes = {c: stage.lab.on(c, "sh", "-c", f"touch {file} && rm {file}").rc for c, file in made.items()}
+        stage.same("exit codes of touch and rm", dict.fromkeys(made, 0), codes)

@@ -78,7 +78,7 @@ def play(stage: Stage, cast: Cast) -> None:
         judge_spread(stage, single)
 
     with stage.perturb("more and more clients write and read, a file each; then parts of one file"):
-        alone = [own(nodes) for nodes in groups]
+        alone = [single, *map(own, groups[1:])]
         shared = [one_file(nodes) for nodes in groups] if about.layout == "stripe" else []
 
     with stage.judge("a file each: the bound that the connections' real members give; one file: one client's rate"):
