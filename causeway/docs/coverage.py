@@ -13,7 +13,7 @@ from causeway.folders import REPO
 HERE = Path(__file__).parent
 DOCS = REPO / "docs"
 #: The seeds that have a page; of each there are NAME.md and NAME.yaml.
-SEEDS = ("redpaper", "best-practices")
+SEEDS = ("redpaper", "best-practices", "cita-xe", "planck", "swgpfs")
 #: How much of a passage is here, with the head of its column; on paper: computed, and no lab shows it.
 STATES = {"whole": "whole", "part": "part of it", "on paper": "on paper", "none": "none"}
 

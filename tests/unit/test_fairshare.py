@@ -21,6 +21,22 @@ def test_jumbo_frames_raise_the_goodput_to_roughly_990() -> None:
     assert tcp_goodput_mbit(1000, 9000) == pytest.approx(990.04, abs=0.005)
 
 
+def test_28_links_carry_what_the_milestones_netperf_summed() -> None:
+    # LLNL's milestone 464: 3301 and 3288 by netperf (its -f M is MiB/s) to 14 servers with two links each
+    mebibytes = 28 * tcp_goodput_mbit(1000, 9000) * 1e6 / 8 / 2**20
+    assert mebibytes == pytest.approx(3304.6, abs=0.05)
+    assert [round(100 * seen / mebibytes, 1) for seen in (3301, 3288)] == [99.9, 99.5]
+    # in MB/s and with frames of 1500 bytes it would have been more than there is
+    assert 28 * tcp_goodput_mbit(1000, 1500) / 8 < 3301
+
+
+def test_nine_links_carry_a_gigabyte_and_eight_do_not() -> None:
+    # LLNL's milestone 464: 1.042 GB/s by nine ftp sessions, 1 required
+    link_mb = tcp_goodput_mbit(1000, 1500) / 8
+    assert 8 * link_mb < 1000 < 9 * link_mb
+    assert round(100 * 1042 / (9 * link_mb), 1) == 98.4
+
+
 def test_a_full_segment_is_counted_as_mtu_plus_14_bytes() -> None:
     assert counted_bytes(1448, 1500) == 1514
     assert counted_bytes(10 * 8948, 9000) == 10 * 9014
