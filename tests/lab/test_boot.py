@@ -1,9 +1,15 @@
 """Diskless I/O nodes: what an administrator sees on SN and on a console, and a block's life in virtual time."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import Played, Tool
+import yaml
+from conftest import PLAYS, Played, Tool
+
+from tests.sites.blocks import JUBL, with_block
+from tests.sites.larger import RACE, larger
 
 
 def test_an_io_node_has_booted_by_dhcp_tftp_and_nfs_and_its_console_tells(lab: Tool) -> None:
@@ -90,6 +96,32 @@ def test_a_wrong_question_is_refused_and_changes_nothing(lab: Tool, command: str
 def test_a_node_without_a_console_is_refused(lab: Tool) -> None:
     done = lab("console", "nsd01")
     assert (done.returncode, "nsd01 has no console" in done.stderr) == (2, True)
+
+
+def passed(tool: Tool, play: str, site: Path, data: dict[str, Any]) -> list[str]:
+    """A play on a site of its own, which must pass; what it compared."""
+    site.write_text(yaml.safe_dump(data, sort_keys=False))
+    words = [str(PLAYS / f"{play}.py"), "--clock", "virtual", "--lab", str(site), "--json"]
+    done = tool("run", *words, timeout_s=3600)
+    assert done.stdout, done.stderr
+    (found,) = json.loads(done.stdout)["scenarios"]
+    assert found["verdict"] == "pass", (found["why"], [c for c in found["comparisons"] if not c["ok"]])
+    return [c["what"] for c in found["comparisons"]]
+
+
+@pytest.mark.night
+@pytest.mark.parametrize(("block", "booted"), {"R000_N0123": "R000_N0123", "R001": "R001_NF"}.items())
+def test_the_redpapers_blocks_boot_on_a_site_that_has_their_nodes(
+    tool: Tool, tmp_path: Path, block: str, booted: str
+) -> None:
+    data = with_block(yaml.safe_load(JUBL.read_text()), block, booted)
+    assert f"bglallocate {block} someuser" in passed(tool, "published_blocks", tmp_path / "site.yaml", data)
+
+
+@pytest.mark.night
+def test_the_larger_a_block_the_more_of_its_nodes_lose_the_race(tool: Tool, tmp_path: Path) -> None:
+    data = larger(yaml.safe_load(RACE.read_text()), 64)
+    assert "some of 64 are stale, not all" in passed(tool, "race_by_size", tmp_path / "site.yaml", data)
 
 
 def test_a_blocks_life(on_jubl: Played) -> None:

@@ -39,8 +39,12 @@ def test_the_page_of_trust_says_what_was_measured(on_jubl: Played) -> None:
 
 @pytest.mark.night
 @pytest.mark.parametrize(
-    ("play", "site"), [("layouts", str(REPO / "tests/sites/filesystems.yaml")), ("administration", "jubl")]
-)
+    ("play", "site"),
+    [
+        ("layouts", str(REPO / "tests/sites/filesystems.yaml")), ("administration", "jubl"), ("server_lists", "jubl"),
+        ("software", "jubl"),
+    ],
+)  # fmt: skip
 def test_a_play_in_a_lab_of_its_own_finds_what_it_expects(tool: Tool, play: str, site: str) -> None:
     done = tool("run", str(PLAYS / f"{play}.py"), "--clock", "virtual", "--lab", site, "--json", timeout_s=3600)
     assert done.stdout, done.stderr

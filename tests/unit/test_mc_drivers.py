@@ -7,7 +7,7 @@ from string import Formatter
 
 import pytest
 
-from mc import auth, daemons, drivers, mounts, nodes, remotes, settings
+from mc import auth, daemons, disks, drivers, mounts, nodes, remotes, settings
 from mc.config import Config, save
 from mc.native import Refused
 from tests.unit.mc_node import Does
@@ -24,7 +24,7 @@ def test_no_module_but_the_drivers_own_names_it(driver: str) -> None:
 @pytest.mark.parametrize("driver", drivers.BY_NAME.values(), ids=list(drivers.BY_NAME))
 def test_a_driver_says_all_that_the_commands_help_leaves_to_it(driver: drivers.Driver) -> None:
     asked: set[str] = set()
-    for module in (auth, daemons, mounts, nodes, remotes, settings):
+    for module in (auth, daemons, disks, mounts, nodes, remotes, settings):
         for text in re.findall(r'"""(.*?)"""', Path(module.__file__).read_text(), re.DOTALL):
             asked |= {name for _, name, _, _ in Formatter().parse(text) if name}
     assert asked == driver.NATIVE.keys() - {"keys"}

@@ -95,7 +95,7 @@ RIGHT = [
     "mclsnode",
     "mcstartup",
     "mcshutdown",
-    "mcgetstate",
+    "mcgetstate -L",
     "mcchconfig pingTimeout=5",
     "mclsconfig",
     "mccrfs work -T /work -s SN-b",
@@ -105,6 +105,7 @@ RIGHT = [
     "mcmount all",
     "mcumount all",
     "mclsmount",
+    "mclsnsd",
 ]
 
 

@@ -280,3 +280,32 @@ def test_a_start_script_looks_so_often_for_the_daemon(said: str, looks: int, she
     done = run(shell, stdin=f"BGL_LOCATION=R00-M0-NC-3 {said}\n{_NEVER_UP}\n{waits}")
     assert done.rc == 1 and "did not come up on I/O node R00-M0-NC-3" in done.stdout
     assert done.stdout.count("looked") == looks
+
+
+@pytest.mark.parametrize("software", [True, False], ids=["with the software", "without it"])
+def test_a_node_whose_system_has_no_filesystem_software_says_so_and_waits_for_no_daemon(
+    tmp_path: Path, *, software: bool
+) -> None:
+    """S40fs on a node that is in a cluster; only the paths in it are others, and nothing is mounted."""
+    said = {"mount": "", "sync": "", "mcstartup": "", "mcgetstate": "echo active"}
+    tree = {
+        "etc/personality.sh": "BGL_IP=10.0.0.1 BGL_LOCATION=R00-M0-NC-3 BGLOS=/bgl/os\n",
+        "etc/rc.status": TREE["/bgl/BlueLight/ppcfloor/ramdisk/etc/rc.status"].text,
+        "etc/sysconfig/fs": f"FS_STARTUP=1\nFS_VAR_DIR={tmp_path}/gpfsvar\n",
+        "var/mc/gen/cluster": "name blue.example\n",
+        "var/log/here": "",
+        "tmp/here": "",
+        **{f"bin/{name}": f"#!/bin/sh\n{text}\n" for name, text in said.items() if software or name[:2] != "mc"},
+    }
+    for path, text in tree.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+        (tmp_path / path).chmod(0o755)
+    own = re.compile(r"(?<![\w/}])(?=/(?:etc|var|tmp)/)")
+    script = own.sub(str(tmp_path), TREE[f"/bgl/BlueLight/ppcfloor/dist/{RC3}/S40fs"].text)
+    (tmp_path / "S40fs").write_text(script)
+    done = run(["env", f"PATH={tmp_path}/bin:/usr/bin:/bin", "sh", str(tmp_path / "S40fs"), "start"], timeout_s=60)
+    assert done.rc == (0 if software else 1), done.stderr
+    lost = "R00-M0-NC-3 finds no filesystem software in $BGLOS (/bgl/os)"
+    assert (lost in done.stdout, done.stdout.endswith("active\n")) == (not software, software)
+    assert not list((tmp_path / "var" / "log").glob("mcstartup.log")) or software

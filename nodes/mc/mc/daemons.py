@@ -74,16 +74,20 @@ def stop(args: argparse.Namespace) -> None:
 def show_states(args: argparse.Namespace) -> None:
     """Say which daemons are up: active, arbitrating (no quorum), expelled, down, unknown (not reached).
 
-    Native: {answers}; `ssh` for -a, -w.
+    Native: {answers}; with -L {level}; `ssh` for -a, -w.
     """
     config = configuration.load()
     if args.all or args.nodes:
         nodes = states.chosen(config, args.nodes) if args.nodes else config.nodes
-        found = states.states(config, nodes)
+        found = states.states_and_levels(config, nodes, "-L" if args.levels else "")
     else:
-        nodes, found = [config.here()], [states.state_here(config)]
-    rows = [[node.number, node.name, state] for node, state in zip(nodes, found, strict=True)]
-    show(["node number", "node name", "state"], rows, args.json)
+        nodes, found = [config.here()], [(states.state_here(config), states.level_here(config) if args.levels else "")]
+    heads = ["node number", "node name", "state", *(["level"] if args.levels else [])]
+    rows = [[node.number, node.name, *said][: len(heads)] for node, said in zip(nodes, found, strict=True)]
+    show(heads, rows, args.json)
+    levels = {level for _, level in found if level}
+    if len(levels) > 1 and not args.json:
+        print(f"\nthe nodes have software of {len(levels)} levels")
 
 
 def log(text: str) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mc import auth, daemons, drivers, mounts, native, nodes, remotes, settings
+from mc import auth, daemons, disks, drivers, mounts, native, nodes, remotes, settings
 
 Parser = argparse.ArgumentParser
 Action = Callable[[argparse.Namespace], None]
@@ -126,6 +126,7 @@ def _mcshutdown(made: Parser) -> None:
 
 def _mcgetstate(made: Parser) -> None:
     _where(_does(made, daemons.show_states, json=True))
+    made.add_argument("-L", dest="levels", action="store_true", help="with the level of each node's software")
 
 
 def _mcchconfig(made: Parser) -> None:
@@ -146,6 +147,11 @@ def _mccrfs(made: Parser) -> None:
     over = "stripe: each file over all servers; whole: each on one (stripe)"
     made.add_argument("--layout", choices=["stripe", "whole"], default="stripe", help=over)
     made.add_argument("--parity", type=int, metavar="N", help="servers that may be missing (stripe 1, whole 0)")
+
+
+def _mclsnsd(made: Parser) -> None:
+    _does(made, disks.show_disks, json=True)
+    made.add_argument("-f", dest="filesystem", default="all", metavar="FILESYSTEM", help="its local name (all)")
 
 
 def _mcauth(made: Parser) -> None:
@@ -225,6 +231,7 @@ COMMANDS: dict[str, Callable[[Parser], None]] = {
     "mcchconfig": _mcchconfig,
     "mclsconfig": _mclsconfig,
     "mccrfs": _mccrfs,
+    "mclsnsd": _mclsnsd,
     "mcauth": _mcauth,
     "mcremotecluster": _mcremotecluster,
     "mcremotefs": _mcremotefs,

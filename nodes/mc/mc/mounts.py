@@ -40,14 +40,14 @@ def mount(args: argparse.Namespace) -> None:
     Native: {mount}; `ssh` for -a, -w.
     """
     config = configuration.load()
-    wanted = _wanted(config, args.filesystem)
+    chosen = wanted(config, args.filesystem)
     if args.all or args.nodes:
         states.everywhere(config, args, f"mcmount {args.filesystem}")
         return
     if (state := states.state_here(config)) != states.ACTIVE:
         raise Refused(f"the daemon of this node is {state}; mcstartup starts it, mcgetstate -a shows all")
     wrong = []
-    for filesystem in wanted:
+    for filesystem in chosen:
         try:
             print(mount_here(config, filesystem))
         except Refused as refused:
@@ -74,12 +74,12 @@ def unmount(args: argparse.Namespace) -> None:
     Native: {unmount}; `ssh` for -a, -w.
     """
     config = configuration.load()
-    wanted = _wanted(config, args.filesystem)
+    chosen = wanted(config, args.filesystem)
     if args.all or args.nodes:
         states.everywhere(config, args, f"mcumount {args.filesystem}")
         return
     driver = drivers.of(config)
-    for filesystem in wanted:
+    for filesystem in chosen:
         if driver.mounted(filesystem.mount_point):
             driver.unmount(filesystem.mount_point)
             print(f"{config.here().name}: {filesystem.name} is unmounted")
@@ -91,10 +91,10 @@ def show_mounts(args: argparse.Namespace) -> None:
     Native: {state}; `ssh` for -a.
     """
     config = configuration.load()
-    wanted = _wanted(config, args.filesystem)
+    chosen = wanted(config, args.filesystem)
     heads = ["node name", "filesystem", "mount point", "servers"]
     if not args.all:
-        show(heads, _rows(config, wanted), args.json)
+        show(heads, _rows(config, chosen), args.json)
         return
     said = states.ask(config, config.nodes, f"mclsmount {args.filesystem} --json")
     rows: list[list[object]] = []
@@ -106,16 +106,17 @@ def show_mounts(args: argparse.Namespace) -> None:
     show(heads, rows, args.json)
 
 
-def _rows(config: Config, wanted: list[Known]) -> list[list[object]]:
+def _rows(config: Config, chosen: list[Known]) -> list[list[object]]:
     rows: list[list[object]] = []
-    for filesystem in wanted:
+    for filesystem in chosen:
         state = drivers.of(config).state(filesystem.mount_point)
         seen = f"{state.connected} of {state.servers}" if state else "not mounted"
         rows.append([config.here().name, filesystem.name, filesystem.mount_point, seen])
     return rows
 
 
-def _wanted(config: Config, name: str) -> list[Known]:
+def wanted(config: Config, name: str) -> list[Known]:
+    """The filesystem of a local name, or all; Refused where there is none."""
     everything = known(config)
     found = [f for f in everything if name in ("all", f.name)]
     if not found:

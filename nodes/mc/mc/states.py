@@ -1,8 +1,10 @@
 """The states of nodes, and commands on many of them."""
 
 import argparse
+import hashlib
 import json
 import socket
+from pathlib import Path
 from typing import Any
 
 from mc import drivers, leases, native
@@ -10,6 +12,8 @@ from mc.config import Config, Node
 from mc.native import Refused
 
 ACTIVE, ARBITRATING, EXPELLED, DOWN, UNKNOWN = "active", "arbitrating", "expelled", "down", "unknown"
+#: Where these commands are installed.
+ROOT = Path(__file__).parents[1]
 #: Those in which a node's daemon runs.
 UP = (ACTIVE, ARBITRATING, EXPELLED)
 
@@ -33,7 +37,25 @@ def state_here(config: Config) -> str:
 
 def states(config: Config, nodes: list[Node]) -> list[str]:
     """The states of nodes; UNKNOWN of those that cannot be reached."""
-    return [rows[0]["state"] if rows else UNKNOWN for rows in ask(config, nodes, "mcgetstate --json")]
+    return [state for state, _ in states_and_levels(config, nodes)]
+
+
+def states_and_levels(config: Config, nodes: list[Node], option: str = "") -> list[tuple[str, str]]:
+    """The states of nodes; and with `option` -L the levels of their software ("" where it is not known)."""
+    said = ask(config, nodes, f"mcgetstate --json {option}")
+    return [(rows[0]["state"], rows[0].get("level", "")) if rows else (UNKNOWN, "") for rows in said]
+
+
+def level_here(config: Config) -> str:
+    """The level of this node's software: the driver's own, and a digest of these commands.
+
+    Two nodes have one level where they have the same release of the driver, and these commands byte by byte.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(file for folder in ("bin", "filter", "mc") for file in (ROOT / folder).rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
+    return f"{drivers.of(config).level()}, mc {digest.hexdigest()[:8]}"
 
 
 def ask(config: Config, nodes: list[Node], command: str) -> list[list[dict[str, Any]] | None]:
@@ -42,7 +64,7 @@ def ask(config: Config, nodes: list[Node], command: str) -> list[list[dict[str, 
     All are tried at the same time, so that those that are off keep nobody waiting for longer than one would.
     """
     mine = config.here()
-    there = native.side_by_side(lambda node: node == mine or _has_sshd(node.address), nodes, at_once=len(nodes) or 1)
+    there = native.side_by_side(lambda node: node == mine or listens(node.address, 22), nodes, at_once=len(nodes) or 1)
 
     def answer(pair: tuple[Node, bool]) -> list[dict[str, Any]] | None:
         node, reached = pair
@@ -84,9 +106,10 @@ def _do(node: Node, command: str, mine: Node) -> native.Result:
     return native.run(command.split()) if node == mine else native.ssh(node.name, command)
 
 
-def _has_sshd(address: str) -> bool:
+def listens(address: str, port: int) -> bool:
+    """Whether somebody takes a connection there."""
     try:
-        socket.create_connection((address, 22), native.CONNECT_S).close()
+        socket.create_connection((address, port), native.CONNECT_S).close()
     except OSError:
         return False
     return True

@@ -44,6 +44,14 @@ class State:
         return self.servers > 0 and self.connected >= self.needed
 
 
+@dataclass(frozen=True)
+class Disk:
+    """A part of a filesystem, by its path on the server that serves it; of that, the name that clients are told."""
+
+    path: str
+    server: str
+
+
 class Keys(Protocol):
     """How a cluster proves that it is the one: by a pair, or by a secret that both sides have.
 
@@ -85,11 +93,13 @@ class Driver(Protocol):
     NATIVE: what the commands' help says of the native commands and files, by the words in braces there.
     ATTRIBUTES: the cluster's attributes that are this driver's own, and what makes a value of each hold.
     KEYS: the kind of keys that it takes.
+    PORT: the one that clients ask a server at first, by TCP.
     """
 
     NATIVE: Mapping[str, str]
     ATTRIBUTES: Mapping[str, Callable[[Config, str], None]]
     KEYS: Keys
+    PORT: int
 
     def start(self, config: Config) -> None:
         """Start all daemons that this node is to run, by the cluster's tables: there may be none, or several.
@@ -117,6 +127,12 @@ class Driver(Protocol):
 
     def grant(self, config: Config, filesystem: Filesystem, *, restart: bool) -> None:
         """Have the servers allow what the grants say. `restart`: who may only read has changed."""
+
+    def disks(self, filesystem: Known) -> list[Disk]:
+        """The disks that it consists of, as its contacts tell clients. Refused where none of these answers."""
+
+    def level(self) -> str:
+        """The release of this node's software, in a few words."""
 
     def mount(self, config: Config, /, filesystem: Known) -> None:
         """Mount it on this node. Refused with the reason."""

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from mc import keys, native
 from mc.config import Config, Filesystem
-from mc.drivers.driver import Keys, Known, State
+from mc.drivers.driver import Disk, Keys, Known, State
 from mc.native import Refused
 
 NATIVE: Mapping[str, str] = {
@@ -41,6 +41,8 @@ NATIVE: Mapping[str, str] = {
     "mount": "`mount`, or `umount` and `mount` where the client was denied; for read-only access"
     " `gluster system:: getspec` and `mount`; `openssl s_client` asks the contacts why not",
     "state": "reads .meta of each mount",
+    "level": "`glusterfs --version`",
+    "disks": "`gluster system:: getspec` asks the contacts what they tell clients",
     "unmount": "`umount`",
     "keys": "glusterfs.{pem,key}     the pair in use, as the native daemons want it\n"
     "glusterfs.clients       all public keys that may mount, this cluster's own among them\n"
@@ -49,7 +51,7 @@ NATIVE: Mapping[str, str] = {
     "attributes": "`gluster volume set` network.ping-timeout",
 }
 KEYS: Keys = keys
-_PORT = 24007
+PORT = 24007
 _SECURE = Path("/var/lib/glusterd/secure-access")
 _LOGS = Path("/var/log/glusterfs")
 #: Where a daemon keeps its bricks' volume files, and their lines that name whom they let in; `/ro` of filter/brick's
@@ -98,7 +100,7 @@ def _until(what: str, holds: Callable[[], bool], limit_s: float) -> None:
 def answers(_config: Config, host: str | None = None) -> bool:
     """Whether a node's daemon answers (None: this node's). With TLS, it does so to the cluster's own key only."""
     try:  # far cheaper than to start the client of a daemon that does not listen
-        socket.create_connection((host or "localhost", _PORT), _ANSWER_S).close()
+        socket.create_connection((host or "localhost", PORT), _ANSWER_S).close()
     except OSError:
         return False
     remote = [f"--remote-host={host}"] if host else []
@@ -356,7 +358,7 @@ def _refusal(contact: str) -> str:
     one listens.
     """
     own = ["-cert", _KEYS["pem"], "-key", _KEYS["key"], "-CAfile", _KEYS["ca"], "-verify_return_error"]
-    ask = ["openssl", "s_client", "-connect", f"{contact}:{_PORT}", *own, "-ign_eof"]
+    ask = ["openssl", "s_client", "-connect", f"{contact}:{PORT}", *own, "-ign_eof"]
     return meaning(native.run(ask, timeout_s=_CONTENT_S).err)
 
 
@@ -366,13 +368,40 @@ def meaning(log: str) -> str:
 
 
 def _read_only_volfile(remote: str, contacts: list[str]) -> Path | None:
+    told = _told_to_clients(remote, contacts)
+    if told is None:
+        return None
+    file = Path(f"/run/mc-{remote}-ro.vol")
+    native.write(file, told.replace("remote-subvolume /", "remote-subvolume /ro/"), 0o600)
+    return file
+
+
+def _told_to_clients(remote: str, contacts: list[str]) -> str | None:
+    """What the first contact that answers tells a client that a filesystem consists of; None where none answers."""
     for contact in contacts:
         got = native.run(["gluster", f"--remote-host={contact}", "system::", "getspec", remote], timeout_s=20)
         if got.rc == 0:
-            file = Path(f"/run/mc-{remote}-ro.vol")
-            native.write(file, got.out.replace("remote-subvolume /", "remote-subvolume /ro/"), 0o600)
-            return file
+            return got.out
     return None
+
+
+def disks(filesystem: Known) -> list[Disk]:
+    """Its bricks, each with its one server, in their order."""
+    told = _told_to_clients(filesystem.remote_name, filesystem.contacts)
+    if told is None:
+        raise Refused(f"none of the contacts of {filesystem.name} answers: {' '.join(filesystem.contacts)}")
+    servers = re.findall(r"^ *option remote-host (\S+)$", told, re.MULTILINE)
+    return [
+        Disk(path, server)
+        for path, server in zip(
+            re.findall(r"^ *option remote-subvolume (\S+)$", told, re.MULTILINE), servers, strict=True
+        )
+    ]
+
+
+def level() -> str:
+    """GlusterFS's release."""
+    return " ".join(native.must(["glusterfs", "--version"]).split()[:2])
 
 
 def mounted(at: str) -> bool:
