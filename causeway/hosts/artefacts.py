@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic, time
 from uuid import uuid4
 
-from causeway import folders, process
+from causeway import folders, process, took
 from causeway.errors import LabBroken
 from causeway.hosts import pins
 
@@ -119,14 +119,15 @@ def _build_here(artefact: Artefact, folder: Path, progress: Progress) -> None:
     needs = {need.name.upper(): str(need.folder) for need in artefact.needs}
     env = os.environ | needs | {"PYTHON": sys.executable, "LC_ALL": "C.UTF-8", "TMPDIR": str(beside)}
     begun = monotonic()
-    took = folder.with_name(f"{artefact.name}.took")
-    last = f", {took.read_text()} s last time" if took.exists() else ""
+    kept = folders.cache() / "took.json"
+    last_s = took.known(kept).get(artefact.name)
+    last_time = "" if last_s is None else f", {last_s:.0f} s last time"
     tail: list[str] = []
 
     def on_line(line: str) -> None:
         tail.append(line)
         del tail[:-5]
-        progress(f"building {artefact.about}{last}: {monotonic() - begun:4.0f} s  {line[:60]}")
+        progress(f"building {artefact.about}{last_time}: {monotonic() - begun:4.0f} s  {line[:60]}")
 
     try:
         script = folders.REPO / "images" / artefact.name / "build"
@@ -138,7 +139,7 @@ def _build_here(artefact: Artefact, folder: Path, progress: Progress) -> None:
         temporary.rename(folder)
     finally:
         _clear(folder)
-    took.write_text(f"{monotonic() - begun:.0f}")
+    took.keep(kept, took.known(kept) | {artefact.name: round(monotonic() - begun)})
     progress(f"built {artefact.about} in {monotonic() - begun:.0f} s")
     _drop_older(artefact)
 

@@ -150,7 +150,7 @@ def test_progress_is_the_builds_own_output(checkout: Path) -> None:
 def test_progress_says_how_long_it_took_last_time(checkout: Path) -> None:
     script(checkout, "tool", "echo compiling")
     build(TOOL, quiet)
-    assert TOOL.folder.with_name("tool.took").read_text() == "0"
+    assert TOOL.folder.with_name("took.json").read_text() == '{"tool": 0}'
     (checkout / "images/tool/source").write_text("two\n")
     said: list[str] = []
     build(TOOL, said.append)
