@@ -73,6 +73,11 @@ def _any_of(networks: list[IPv4Network]) -> str:
     return " or ".join(str(network) for network in networks) or "none: it has no network"
 
 
+def _learning(site: Site, value: str, _: Mapping[str, Any]) -> str:
+    learning = [name for name in site.switches() if site.nodes[name].forwarding == "learning"]
+    return _none_of(value, "switch that learns", learning)
+
+
 def _name_server(site: Site, value: str, _: Mapping[str, Any]) -> str:
     return _none_of(value, "name server", (c.dns for c in site.topology.clusters.values() if c.dns))
 
@@ -115,6 +120,7 @@ def _off(_: Site, value: float, __: Mapping[str, Any]) -> str:
 NodeName = Annotated[str, Kind("a node, as `causeway status` has it", _node)]
 DnsName = Annotated[str, Kind("a name of a node, without the domain, as /etc/hosts has it", _host_name)]
 Host = Annotated[str, Kind("a node of a cluster: one that has an sshd and a root user", _host)]
+LearningSwitch = Annotated[str, Kind("a switch that learns who is where", _learning)]
 NameServer = Annotated[str, Kind("a node that serves DNS", _name_server)]
 TimeClient = Annotated[str, Kind("a node that takes its time from a server", _time_client)]
 Device = Annotated[str, Kind("what the cable is in at this node: an adapter, a channel's member, a port", _device)]

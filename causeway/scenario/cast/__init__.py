@@ -7,6 +7,7 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
+from causeway.scenario.cast.neighbours import AskNeighbours, Company, Twice
 from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
 from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded
 from causeway.scenario.cast.time import AskTime, AwayTime
@@ -18,6 +19,7 @@ __all__ = [
     "Blocked",
     "Blocks",
     "Channel",
+    "Company",
     "Detour",
     "Diskless",
     "Distant",
@@ -28,9 +30,10 @@ __all__ = [
     "Mounts",
     "Newcomer",
     "Transports",
+    "Twice",
     "WayBack",
 ]
 
 
-class Ask(AskChannels, AskFabrics, AskRoutes, AskStorage, AskTime, AskClusters):
+class Ask(AskChannels, AskFabrics, AskNeighbours, AskRoutes, AskStorage, AskTime, AskClusters):
     """All questions."""

@@ -1,0 +1,82 @@
+"""Who is plugged into one network, and hears the others there without a gateway."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+from causeway.model.thing import Port
+from causeway.scenario.cast.base import Asking
+
+#: How many hosts at one switch are a company.
+_MANY = 4
+
+
+@dataclass(frozen=True)
+class Twice:
+    """A host's address in a network, another node there of no cluster, and hosts that call both of them.
+
+    Nobody forwards, and no parallel filesystem needs what the host sends the callers.
+    """
+
+    network: str
+    host: str
+    address: IPv4Address
+    other: str
+    callers: list[str]
+
+
+@dataclass(frozen=True)
+class Company:
+    """Hosts that are plugged into one switch, which learns, by one cable each; and their network."""
+
+    network: str
+    switch: str
+    hosts: list[str]
+
+
+class AskNeighbours(Asking):
+    """Questions for neighbours."""
+
+    def twice(self, callers: int = 3) -> Twice:
+        """A host and so many callers, or more, beside a node of no cluster; rather where no daemons know each other."""
+        known = {self.site.known_by(host).network for host in self._hosts()}
+        for network in sorted(self.site.topology.networks, key=lambda network: network in known):
+            plain = [h for h in self._in(network) if self._plain(h)]
+            others = [
+                name
+                for name, node in self.site.nodes.items()
+                if not node.cluster and not node.forwards and self._ports(name, network)
+            ]
+            if others and len(plain) > callers:
+                host, *calling = sorted(plain, key=lambda h: (h in self.site.diskless(), self._serves(h)))
+                self._give([host, others[-1], *calling])
+                return Twice(network, host, self.site.address(host, network), others[-1], calling)
+        raise self._lacks(f"node of no cluster in one network with {callers + 1} hosts that forward and serve nothing")
+
+    def company(self) -> Company:
+        """The most hosts at one switch."""
+        found: list[Company] = []
+        for network in self.site.topology.networks:
+            at: dict[str, list[str]] = {}
+            for host in self._in(network):
+                (port,) = self._ports(host, network)[:1]
+                for cable in (c for c in self.site.cables if port in c.ends):
+                    (far,) = (end for end in cable.ends if end != port)
+                    if self._learns(far):
+                        at.setdefault(far.node, []).append(host)
+            found += [Company(network, switch, hosts) for switch, hosts in at.items() if len(hosts) >= _MANY]
+        if not found:
+            raise self._lacks("switch that learns, with four hosts at ports of their own")
+        most = max(found, key=lambda company: len(company.hosts))
+        self._give([most.switch, *most.hosts])
+        return most
+
+    def _in(self, network: str) -> list[str]:
+        return [host for host in self._hosts() if self._ports(host, network)]
+
+    def _plain(self, host: str) -> bool:
+        serving = {server for name in self.site.topology.filesystems for server in self.site.servers(name)}
+        return not self.site.nodes[host].forwards and host not in serving
+
+    def _learns(self, port: Port) -> bool:
+        node = self.site.nodes[port.node]
+        return node.switch is not None and node.forwarding == "learning"
