@@ -7,7 +7,7 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
-from causeway.scenario.cast.neighbours import AskNeighbours, Company, Twice
+from causeway.scenario.cast.neighbours import AskNeighbours, Company, Starter, Twice
 from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
 from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded
 from causeway.scenario.cast.time import AskTime, AwayTime
@@ -29,6 +29,7 @@ __all__ = [
     "Member",
     "Mounts",
     "Newcomer",
+    "Starter",
     "Transports",
     "Twice",
     "WayBack",

@@ -33,6 +33,15 @@ class Company:
     hosts: list[str]
 
 
+@dataclass(frozen=True)
+class Starter:
+    """A host with one cable, `port`, to the network by which it logs in on others, and no files come."""
+
+    node: str
+    port: Port
+    others: list[str]
+
+
 class AskNeighbours(Asking):
     """Questions for neighbours."""
 
@@ -69,6 +78,29 @@ class AskNeighbours(Asking):
         most = max(found, key=lambda company: len(company.hosts))
         self._give([most.switch, *most.hosts])
         return most
+
+    def starter(self, others: int = 2, most: int = 4) -> Starter:
+        """A host that nobody needs if it is away from that network, and so many others of its cluster, or more."""
+        plugged = [port for cable in self.site.cables for port in cable.ends]
+        for host in (h for h in self._hosts() if h not in self.site.diskless() and not self._serves(h)):
+            network = self.site.known_by(host).network
+            (port, *_) = self._ports(host, network)
+            fellows = [h for h in self._fellows(host) if self.site.known_by(h).network == network]
+            disked = [h for h in fellows if self._plain(h) and h not in self.site.diskless()]
+            if port in plugged and self._plain(host) and len(disked) >= others and not self._filed(host, network):
+                self._give([host, *disked[:most]])
+                return Starter(host, port, disked[:most])
+        what = f"host with a cable to a network by which it logs in on {others} others, and by which no files come"
+        raise self._lacks(what)
+
+    def _filed(self, host: str, network: str) -> bool:
+        """Whether any of a host's files come by a network."""
+        for name in self.site.mounts(self.site.nodes[host].cluster or ""):
+            for server in self.site.servers(name):
+                way = self._way(host, server)
+                if way is None or (way.hops and way.hops[0].network == network):
+                    return True
+        return False
 
     def _in(self, network: str) -> list[str]:
         return [host for host in self._hosts() if self._ports(host, network)]

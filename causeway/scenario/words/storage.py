@@ -13,7 +13,6 @@ from causeway.model.thing import Port
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.files import Share, disk_share, each_mb, spread
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
-from causeway.plan.paths import path
 from causeway.plan.storage import dealt
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Table
@@ -32,9 +31,8 @@ _MESSAGES_S = 14.0
 
 
 def front_ports(stage: Stage, cast: Storage, nodes: Iterable[str]) -> list[Port]:
-    """Where clients, or nodes that forward, are plugged into the network by which clients' files come."""
-    server = stage.site.known_by(stage.site.servers(cast.filesystem)[0]).address
-    network, wanted = path(stage.site, cast.clients[0], server).hops[0].network, list(nodes)
+    """Where clients, or nodes that forward, are plugged into the network that clients are known by."""
+    network, wanted = stage.site.known_by(cast.clients[0]).network, list(nodes)
     cables = [cable for cable in stage.site.cables if cable.network == network]
     return [end for node in wanted for cable in cables for end in cable.ends if end.node == node]
 
