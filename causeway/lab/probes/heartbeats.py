@@ -49,12 +49,16 @@ class Beating:
 
     def heard(self) -> Heard:
         """What they heard, when they are done."""
-        said = {node: json.loads(b.result(_SETUP_S + self.for_s + _PATIENCE_S).must()) for node, b in self.started.items()}
+        said = {
+            node: json.loads(b.result(_SETUP_S + self.for_s + _PATIENCE_S).must()) for node, b in self.started.items()
+        }
         return Heard({node: {self.names[own]: at for own, at in peers.items()} for node, peers in said.items()})
 
 
 @contextmanager
-def beating(lab: Lab, network: str, nodes: Sequence[str], for_s: float, querier: str | None = None) -> Iterator[Beating]:
+def beating(
+    lab: Lab, network: str, nodes: Sequence[str], for_s: float, querier: str | None = None
+) -> Iterator[Beating]:
     """Have nodes send heartbeats in a network for so many seconds; one of them asks who is in the group, if wanted."""
     own = {node: str(lab.site.address(node, network)) for node in nodes}
     about = {"group": GROUP, "port": PORT, "begin": time.monotonic() + _SETUP_S, "for_s": for_s, "every_s": EVERY_S}

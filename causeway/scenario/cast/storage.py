@@ -64,6 +64,22 @@ class Blocked:
     far: Port
 
 
+@dataclass(frozen=True)
+class Striped:
+    """A filesystem of stripes with parity, and the one cable of each of its servers: the server's own end.
+
+    The servers' cables bound what its clients write together.
+    """
+
+    filesystem: str
+    clients: list[str]
+    ports: dict[str, Port]
+
+    @property
+    def servers(self) -> list[str]:
+        return list(self.ports)
+
+
 class AskStorage(AskClusters):
     """Questions for what is between clients and a disk."""
 
@@ -99,6 +115,28 @@ class AskStorage(AskClusters):
         behind = "a node that forwards" if gateways == 1 else f"{number(gateways)} nodes that forward"
         what = f"filesystem of whole files on {number(servers)} disks, each behind {behind} to it alone"
         raise self._lacks(what)
+
+    def striped(self) -> Striped:
+        """A filesystem of stripes whose servers have one cable each, all alike; and as few clients as these bear."""
+        for name, about in self.site.topology.filesystems.items():
+            servers = self.site.servers(name)
+            ends = [end for cable in self.site.cables for end in cable.ends]
+            ports = {server: [end for end in ends if end.node == server] for server in servers}
+            rates = {self.site.sends_mbit(port) for those in ports.values() for port in those}
+            if about.layout != "stripe" or about.disk or len(rates) > 1 or any(len(p) != 1 for p in ports.values()):
+                continue
+            able = [c for c in self._mounting(name) if c not in servers and not self.site.nodes[c].forwards]
+            able = [c for c in able if all(self._by(name, server).get(c) for server in servers)]
+            left, clients = len(servers) * rates.pop(), list[str]()
+            for client in able:
+                if left > 0:
+                    hop = self._ways.path(client, self.site.known_by(servers[0]).address).hops[0]
+                    left -= self.site.sends_mbit(hop.sender)
+                    clients.append(client)
+            if len(clients) >= 2 and left <= 0:
+                self._give([*clients, *servers])
+                return Striped(name, clients, {server: those[0] for server, those in ports.items()})
+        raise self._lacks("filesystem of stripes behind nodes that forward, with one cable for each of its servers")
 
     def two_ports(self, arrays: Arrays) -> dict[str, Channel]:
         """The channel of two by which each node that forwards to such disks is plugged into their network."""

@@ -66,7 +66,9 @@ def daemon(stage: Stage, node: str, top: str = "") -> Change:
     title = f"{node} runs a job daemon" + (", whose script sets limits" if top else "")
     before = put_back(stage.lab, node, _SCRIPT)
     # what was there before runs again, or nothing does
-    again = Step(node, ("sh", "-c", f'if [ -e "$0" ]; then {_BOOT} else pkill -f "[n]c -ll -p {_PORT}"; true; fi', _SCRIPT))
+    again = Step(
+        node, ("sh", "-c", f'if [ -e "$0" ]; then {_BOOT} else pkill -f "[n]c -ll -p {_PORT}"; true; fi', _SCRIPT)
+    )
     return Change(title, (write(node, _SCRIPT, text), start), (before, again))
 
 

@@ -16,7 +16,7 @@ from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.storage import dealt
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Table
-from causeway.scenario.cast import Arrays, Forwarded
+from causeway.scenario.cast import Arrays, Forwarded, Striped
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY, Both, both_ways, work
 from causeway.scenario.words.routes import rerouted
@@ -67,7 +67,7 @@ def judge_ratio(stage: Stage, title: str, due: float, seen_mb: float, one_mb: fl
     stage.near(f"{title}: in rates of {of}", round(due, 3), ratio, "", within=TOLERANCE, why=WHY)
 
 
-def clear(stage: Stage, forwarded: Forwarded) -> None:
+def clear(stage: Stage, forwarded: Storage | Striped) -> None:
     """Each client takes its own file away: another would go on writing to what it knows, a stale handle."""
     at = stage.site.topology.filesystems[forwarded.filesystem].mount_point
     for client in forwarded.clients:
