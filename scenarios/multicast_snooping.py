@@ -4,8 +4,8 @@ Claim: with IGMP snooping at their switch programs that begin hear each other as
 join. Five minutes later each hears itself alone, while unicast is as it was. Without snooping they hear each other on;
 with it they do, too, where somebody asks every two minutes who is in which group.
 
-Cause: a switch forgets a member that does not report itself (Open vSwitch: after 300 s), and hosts report when they join,
-and when they are asked. Asking is a multicast router's part, and this network has none.
+Cause: a switch forgets a member that does not report itself (Open vSwitch: after 300 s), and hosts report when they
+join, and when they are asked. Asking is a multicast router's part, and this network has none.
 
 Source: CITA, "Xe cluster details": the Gigabit switch's IGMP snooping is turned off "to allow ganglia's multicast to
 work". Heartbeats and their group are ganglia's; that the switch floods nothing that nobody joined is assumed.
@@ -18,7 +18,8 @@ from causeway.scenario.cast import Ask, Company
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.routes import pings
 
-#: For how long a member counts that does not report itself (seconds; Open vSwitch's default, mcast-snooping-aging-time).
+#: For how long a member counts that does not report itself (seconds; Open vSwitch's default, mcast-snooping-aging-
+#: time).
 AGING_S = 300
 #: When all still hear each other, and when nobody does who was forgotten (seconds after they began).
 EARLY_S, LATE_S = 200.0, AGING_S + SILENT_S + 2 * EVERY_S

@@ -1,8 +1,8 @@
 """One array of a stripe is slow, and all files are: each server does as much as the slowest.
 
-Claim: while one of the servers' cables carries a part of what the others do, what clients write together is that part of
-what it was, not what all cables carry together. Each server looked at by itself says which one it is. With its cable as
-it was all is as fast as before.
+Claim: while one of the servers' cables carries a part of what the others do, what clients write together is that part
+of what it was, not what all cables carry together. Each server looked at by itself says which one it is. With its cable
+as it was all is as fast as before.
 
 Cause: what is written to a stripe is done when the last of its parts is.
 

@@ -1,15 +1,15 @@
 """A disk array's cable is pulled for a minute: a job waits or goes on, by its patience, and loses nothing.
 
-Claim: where clients are patient with a silent server, a job that syncs what it writes waits until the cable is back, and
-goes on without an error; parity does not help it, for nobody has given the server up. Where they are not, it waits until
-then, and goes on with the others while the cable is still out. Either way all that it was told to be written is there,
-and another node reads it.
+Claim: where clients are patient with a silent server, a job that syncs what it writes waits until the cable is back,
+and goes on without an error; parity does not help it, for nobody has given the server up. Where they are not, it waits
+until then, and goes on with the others while the cable is still out. Either way all that it was told to be written is
+there, and another node reads it.
 
 Cause: a write to a stripe waits for each server that counts as there. TCP keeps what was not acknowledged, and sends it
 again when it can.
 
-Source: CITA, "Xe cluster details", Events, 23 March: an array was unplugged for a minute while a job wrote; many errors,
-and the files were whole. That node hung and was reset, which is not shown.
+Source: CITA, "Xe cluster details", Events, 23 March: an array was unplugged for a minute while a job wrote; many
+errors, and the files were whole. That node hung and was reset, which is not shown.
 """
 
 from functools import partial

@@ -25,6 +25,9 @@ class Driver(Protocol):
     def count_calls(self, lab: Lab, filesystem: str) -> Callable[[], None]:
         """Have the servers count what clients ask of them; what it returns ends that."""
 
+    def made_files(self, lab: Lab, filesystem: str) -> int:
+        """How often clients have asked the servers to make a file, as each server counts it, since it counts."""
+
     def mount_directly(self, lab: Lab, filesystem: str, node: str, at: str) -> str:
         """Mount it on a node by its own command, not by ours, with the key that the node shows.
 

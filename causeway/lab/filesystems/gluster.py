@@ -90,6 +90,16 @@ def calls(lab: Lab, filesystem: str) -> str:
     return "\n".join(line for line in said.splitlines() if re.search("Brick:|Fop|INODELK|WRITE|READ ", line))
 
 
+def made_files(lab: Lab, filesystem: str) -> int:
+    """How many calls that make a file the bricks have counted, all together."""
+    return parse_calls(_gluster(lab, filesystem, "profile", filesystem, "info", "cumulative"), "CREATE")
+
+
+def parse_calls(text: str, call: str) -> int:
+    """Read `gluster volume profile VOLUME info cumulative`: how often all bricks were asked for something."""
+    return sum(int(count) for count in re.findall(rf"(\d+) +{call}$", text, re.MULTILINE))
+
+
 def _gluster(lab: Lab, filesystem: str, *words: str) -> str:
     owner = lab.site.topology.filesystems[filesystem].owner
     return lab.on(place(lab, owner), "gluster", "volume", *words).must()

@@ -1,10 +1,10 @@
 """Heartbeats by multicast, as a monitoring program on each node sends and hears them.
 
-The program that `heartbeats` starts on a node's network, with its request as argument: JSON of the node's `own` address,
-`group` and `port`, when to `begin` (seconds on the clock that all nodes share, CLOCK_MONOTONIC) and for how long (`for_s`),
-and after how many seconds it sends (`every_s`); with `query_s` it asks so often, too, who is in which group, as a
-router's part is (IGMP version 3, RFC 3376). It prints whom it heard, and when each time (seconds after the begin). It
-joins at the begin, and not before. (Standard library alone: it starts in no time.)
+The program that `heartbeats` starts on a node's network, with its request as argument: JSON of the node's `own`
+address, `group` and `port`, when to `begin` (seconds on the clock that all nodes share, CLOCK_MONOTONIC) and for how
+long (`for_s`), and after how many seconds it sends (`every_s`); with `query_s` it asks so often, too, who is in which
+group, as a router's part is (IGMP version 3, RFC 3376). It prints whom it heard, and when each time (seconds after the
+begin). It joins at the begin, and not before. (Standard library alone: it starts in no time.)
 """
 
 import json

@@ -1,8 +1,8 @@
 """Write a file record by record, each synced, and say how long each took: a job that must not lose what it was told.
 
 Runs on a node, by its own Python (standard library alone), with the file's name, how many records of 1 MiB, and the
-seconds between the beginnings of two as arguments. Prints JSON: when each call began (seconds after the first), how long
-it took, and the error that ended it, or "".
+seconds between the beginnings of two as arguments. Prints JSON: when each call began (seconds after the first), how
+long it took, and the error that ended it, or "".
 """
 
 import json

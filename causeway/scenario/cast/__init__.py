@@ -9,7 +9,7 @@ from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keepe
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.neighbours import AskNeighbours, Company, Starter, Twice
 from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
-from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded, Striped
+from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded, Sharing, Striped
 from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Member",
     "Mounts",
     "Newcomer",
+    "Sharing",
     "Starter",
     "Striped",
     "Transports",

@@ -80,6 +80,14 @@ class Striped:
         return list(self.ports)
 
 
+@dataclass(frozen=True)
+class Sharing:
+    """A filesystem, and two hosts with disks that mount it and have no task for others."""
+
+    filesystem: str
+    clients: list[str]
+
+
 class AskStorage(AskClusters):
     """Questions for what is between clients and a disk."""
 
@@ -137,6 +145,16 @@ class AskStorage(AskClusters):
                 self._give([*clients, *servers])
                 return Striped(name, clients, {server: those[0] for server, those in ports.items()})
         raise self._lacks("filesystem of stripes behind nodes that forward, with one cable for each of its servers")
+
+    def sharing(self) -> Sharing:
+        """The first filesystem that two such hosts mount."""
+        for name in self.site.topology.filesystems:
+            serving = {*self.site.servers(name), *self.site.diskless()}
+            able = [c for c in self._mounting(name) if c not in serving and not self.site.nodes[c].forwards]
+            if len(able) >= 2:
+                self._give(able[:2])
+                return Sharing(name, able[:2])
+        raise self._lacks("filesystem that two hosts with disks mount, and no others need them")
 
     def two_ports(self, arrays: Arrays) -> dict[str, Channel]:
         """The channel of two by which each node that forwards to such disks is plugged into their network."""

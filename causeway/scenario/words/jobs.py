@@ -20,10 +20,9 @@ def job(stage: Stage, starter: str, others: Sequence[str]) -> Iterator[None]:
     Their connections end with them, as far as the others hear of it. Each process has a terminal, which is lost with its
     connection, so that it ends, too (SIGHUP).
     """
-    options = ("-tt", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=0")
-    started = [
-        stage.lab.start_on(starter, "ssh", *options, called(stage.site, other), f"exec {_PROCESS}") for other in others
-    ]
+    ssh = ("ssh", "-tt", "-o", "BatchMode=yes")
+    names = [called(stage.site, other) for other in others]
+    started = [stage.lab.start_on(starter, *ssh, name, f"exec {_PROCESS}") for name in names]
     try:
         stage.until("where its processes run", lambda: running(stage, others), is_=list(others), within_s=_STARTS_S)
         yield

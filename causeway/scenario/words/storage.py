@@ -37,6 +37,11 @@ def front_ports(stage: Stage, cast: Storage, nodes: Iterable[str]) -> list[Port]
     return [end for node in wanted for cable in cables for end in cable.ends if end.node == node]
 
 
+def port_in(stage: Stage, node: str, network: str) -> Port:
+    """Where a node is plugged into a network."""
+    return next(end for c in stage.site.cables if c.network == network for end in c.ends if end.node == node)
+
+
 def port_mb(stage: Stage, cast: Storage, node: str) -> float:
     """What such a port carries of files, in MB/s."""
     (port,) = front_ports(stage, cast, [node])

@@ -1,13 +1,16 @@
 """One filesystem by two networks, for scenarios: clients whose routes lead to its servers' gateways by either."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
+from causeway.lab import disks
 from causeway.lab.changes.change import Change
 from causeway.lab.filesystems.administrators import mc
 from causeway.lab.probes.fio import Job
 from causeway.model.site import Site
-from causeway.plan.files import done_s
+from causeway.plan.files import bound_mb, done_s
+from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import by_network
 from causeway.scenario.cast import Transports
 from causeway.scenario.stage import Stage
@@ -60,3 +63,25 @@ def write_each(stage: Stage, ways: Transports, sizes: Mapping[str, int]) -> None
 def digest(stage: Stage, node: str, file: str) -> str:
     """The SHA-256 of a file, as a node reads it."""
     return stage.lab.on(node, "sha256sum", file).must().split()[0]
+
+
+@dataclass(frozen=True)
+class Both:
+    """What processes wrote and read together, MB/s, due and seen."""
+
+    due: dict[Direction, float]
+    seen: dict[Direction, float]
+
+
+def by_processes(stage: Stage, ways: Transports, nodes: Sequence[str], processes: int, size_mib: int) -> Both:
+    """So many processes on each node write a file each, all at once, and then read it; a node's are of that size."""
+    at, part = stage.site.topology.filesystems[ways.filesystem].mount_point, max(1, size_mib // processes)
+    jobs = [Job(node, f"{at}/io.{node}.{n}", 0, part) for node in nodes for n in range(processes)]
+    due, seen = dict[Direction, float](), dict[Direction, float]()
+    for way in DIRECTIONS:
+        disks.forget(stage.site)
+        did = work(stage, ways.filesystem, jobs, way)
+        due[way], seen[way] = bound_mb(stage.site, did.shares), did.done.rate_mb
+    for node in nodes:
+        stage.lab.on(node, "sh", "-c", f"rm -f {at}/io.{node}.*").must()
+    return Both(due, seen)
