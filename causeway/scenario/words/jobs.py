@@ -15,10 +15,10 @@ _STARTS_S = 10
 
 @contextmanager
 def job(stage: Stage, starter: str, others: Sequence[str]) -> Iterator[None]:
-    """A node has started a process on each of the others; at the end its own processes are killed.
+    """A node has started a process on each of the others; at the end its own are killed.
 
-    Their connections end with them, as far as the others hear of it. Each process has a terminal, which is lost with its
-    connection, so that it ends, too (SIGHUP).
+    Their connections end with them, as far as the others hear of it. Each process has a terminal, which is lost with
+    its connection, so that it ends, too (SIGHUP).
     """
     ssh = ("ssh", "-tt", "-o", "BatchMode=yes")
     names = [called(stage.site, other) for other in others]
