@@ -11,7 +11,7 @@ _STRICT = "mcast-snooping-disable-flood-unregistered"
 def snooping_on(lab: Lab, switch: LearningSwitch) -> Change:
     """A switch sends multicast only to ports from which it was heard that somebody joined (IGMP snooping).
 
-    Injected: Open vSwitch`s `mcast_snooping_enable`, and what nobody has joined is not flooded. It forgets a member
+    Injected: Open vSwitch's `mcast_snooping_enable`, and what nobody has joined is not flooded. It forgets a member
     that has not reported itself for 300 s, and nobody here asks for reports: that is a router's, or a querier's part.
     Triggers: programs that talk by multicast hear each other for five minutes from their start, then only themselves.
     Who joined before goes without at once. Unicast and broadcast are as before, 224.0.0.x, too.
