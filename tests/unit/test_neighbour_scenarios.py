@@ -192,7 +192,7 @@ def test_a_query_has_its_own_checksum() -> None:
 
 
 def test_who_was_not_heard_for_a_while_is_down() -> None:
-    heard = Heard({"a": {"a": [0.0, 100.0], "b": [0.0, 19.0]}, "b": {"b": [100.0]}})
+    heard = Heard({"a": {"a": [0.0, 60.0], "b": [0.0, 19.0]}, "b": {"b": [100.0]}})
     assert heard.at(98) == {"a": 2, "b": 0} and heard.at(100) == {"a": 1, "b": 1}
     assert heard.last_s() == 19.0 and heard.last_s(10) == 0.0
 
