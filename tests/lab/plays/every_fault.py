@@ -6,6 +6,7 @@ undo changes nothing.
 Source: issue 5, part 1.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator
 
@@ -103,6 +104,32 @@ def links(lab: Lab) -> Iterator[Case]:
         "small packets come back and full ones do not",
         "port_mtu node=deisa device=cn01 mtu=1400",
         lambda: largest_ping("cn01", "10.1.44.1") == 1400,
+    )
+
+
+def neighbours(lab: Lab) -> Iterator[Case]:
+    def owners(asker: str, device: str, address: str) -> int:
+        said = lab.on(asker, "busybox", "arping", "-b", "-c", "2", "-w", "2", "-I", device, address).stdout
+        return len(set(re.findall(r"\[([0-9a-f:]{17})\]", said)))
+
+    def floods(sender: str, other: str, device: str) -> bool:
+        def received() -> int:
+            (shown,) = json.loads(lab.on(other, "ip", "-j", "-s", "link", "show", device).must())
+            return int(shown["stats64"]["rx"]["packets"])
+
+        before = received()
+        lab.on(sender, "ping", "-q", "-c", "100", "-i", "0.01", "-W", "1", "-I", device, "239.9.9.9")
+        return received() - before >= 100
+
+    yield (
+        "two answer for an address",
+        "address_twice node=cn01 address=10.1.44.12",
+        lambda: owners("nsd01", "eth1", "10.1.44.12") == 2,
+    )
+    yield (
+        "multicast that nobody joined goes nowhere",
+        "snooping_on switch=deisa",
+        lambda: not floods("nsd01", "cn01", "eth1"),
     )
 
 
@@ -209,7 +236,7 @@ def play(stage: Stage) -> None:
 
 def _play(stage: Stage) -> None:
     lab = stage.lab
-    cases = [*links(lab), *routes(lab), *services(lab), *keys(stage)]
+    cases = [*links(lab), *neighbours(lab), *routes(lab), *services(lab), *keys(stage)]
 
     def queues() -> str:
         """Every queue and its settings on the nodes whose cables are touched."""

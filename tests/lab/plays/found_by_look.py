@@ -16,6 +16,7 @@ from causeway.lab.changes.change import Change
 from causeway.lab.faults.catalogue import FAULTS
 from causeway.lab.probes.channels import read_channel
 from causeway.lab.probes.drift import drift
+from causeway.lab.probes.heartbeats import beating
 from causeway.lab.probes.reach import opened
 from causeway.model.thing import Port
 from causeway.plan.paths import Ways
@@ -34,6 +35,8 @@ SHOWS_S = 60
 PACKETS, SLOW_S = 100, 5
 #: A round trip that is so much longer than the shortest one is one of another cable.
 LONGER = 10
+#: When a switch has forgotten who joined (300 s), and nobody who fell silent counts any more (80 s).
+FORGOTTEN_S = 420.0
 
 
 @dataclass(frozen=True)
@@ -245,6 +248,30 @@ class Looker:
             found |= {"/bgl": None} if "Stale file handle" in said else {}
         return list(found)
 
+    def doubles(self) -> list[str]:
+        """Addresses for which more than one hardware address answers; who has asked forgets what it was told."""
+        found = []
+        for port, net in self.singles():
+            for to in self.neighbours(port, net):
+                words = ("busybox", "arping", "-b", "-c", "2", "-w", "2", "-I", port.device, to)
+                said = self.lab.on(port.node, *words).stdout
+                found += [to] if len(set(re.findall(r"\[([0-9a-f:]{17})\]", said))) > 1 else []
+            self.lab.on(port.node, "ip", "neigh", "flush", "dev", port.device).must()
+        return list(dict.fromkeys(found))
+
+    def unheard(self) -> list[str]:
+        """Switches at which programs that talk by multicast hear but themselves, some minutes after their start."""
+        at: dict[tuple[str, str], list[str]] = {}
+        for port, net in self.singles():
+            far = next(c.ends[1 - i] for c in self.site.cables for i, end in enumerate(c.ends) if end == port)
+            at.setdefault((far.node, net), []).append(port.node)
+        found = []
+        for (switch, net), hosts in at.items():
+            with beating(self.lab, net, hosts, FORGOTTEN_S) as running:
+                counts = running.heard().at(FORGOTTEN_S)
+            found += [switch] if len(hosts) > 1 and set(counts.values()) == {1} else []
+        return found
+
 
 def cases(stage: Stage, cast: Cast) -> Iterator[Case]:
     """A case for each fault, its place drawn."""
@@ -275,6 +302,9 @@ def cases(stage: Stage, cast: Cast) -> Iterator[Case]:
     yield Case(f"link_rate {cable} rate_mbit=100", look.rates, str(port))
     far = opposite(port)
     yield Case(f"port_mtu node={far.node} device={far.device} mtu=1400", look.sizes, str(port))
+    others = look.neighbours(port, dict(shared)[port])
+    yield Case(f"address_twice node={port.node} address={others[0]}", look.doubles, others[0])
+    yield Case(f"snooping_on switch={far.node}", look.unheard, far.node)
     yield Case(f"route_missing node={node} to={to}", look.ways, node)
     yield Case(f"route_wrong node={node} to={to} via={wrong}", look.ways, node)
     yield Case(f"route_one_way source={source} target={node}", look.unanswered, node)
