@@ -26,8 +26,8 @@ OUT_S, BEFORE_S, RECORDS = 60, 5, 15
 USUAL_S, PATIENT_S = 10, 120
 #: When TCP has sent again at the latest once the way is back: eight times twice as late as before (RTO of 0.2 s).
 TCP_S = 0.2 * (2**9 - 1)
-#: What giving up and going on take on top (seconds). A client asks a server that often whether it is there, and waits as
-#: long for the answer: so it is given up within twice the time.
+#: What giving up and going on take on top (seconds). A client asks a server that often whether it is there, and waits
+#: as long for the answer: so it is given up within twice the time.
 SPARE_S = 4
 #: How long healing and connecting may take.
 PATIENCE_S = 60

@@ -6,8 +6,8 @@ from ipaddress import IPv4Address
 from causeway.model.thing import Port
 from causeway.scenario.cast.base import Asking
 
-#: How many hosts at one switch are a company.
-_MANY = 4
+#: How many hosts at one switch are a company, and how many of a large one are enough.
+_MANY, _ENOUGH = 4, 8
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class AskNeighbours(Asking):
         raise self._lacks(f"node of no cluster in one network with {callers + 1} hosts that forward and serve nothing")
 
     def company(self) -> Company:
-        """The most hosts at one switch."""
+        """The most hosts at one switch, eight of them where there are more."""
         found: list[Company] = []
         for network in self.site.topology.networks:
             at: dict[str, list[str]] = {}
@@ -76,8 +76,9 @@ class AskNeighbours(Asking):
         if not found:
             raise self._lacks("switch that learns, with four hosts at ports of their own")
         most = max(found, key=lambda company: len(company.hosts))
-        self._give([most.switch, *most.hosts])
-        return most
+        hosts = most.hosts[:_ENOUGH]
+        self._give([most.switch, *hosts])
+        return Company(most.network, most.switch, hosts)
 
     def starter(self, others: int = 2, most: int = 4) -> Starter:
         """A host that nobody needs if it is away from that network, and so many others of its cluster, or more."""
