@@ -64,7 +64,7 @@ def play(stage: Stage, cast: Transports) -> None:
         with stage.as_if(half):
             slowest = play_jobs(f"{cast.other}, half", cast.other)
         stage.holds(
-            "who computes, by two hundredths at most", slowest[nodes[1]] < 1.02 * fast[nodes[1]], slowest[nodes[1]]
+            "who computes, by three hundredths at most", slowest[nodes[1]] < 1.03 * fast[nodes[1]], slowest[nodes[1]]
         )
 
     with stage.contrast(f"by {cast.usual} they do not notice it"):

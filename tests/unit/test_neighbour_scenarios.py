@@ -1,6 +1,5 @@
 """Who shares a network: an address that two have, multicast, jobs and limits; what makes each of their checks fail."""
 
-import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,46 +14,19 @@ from causeway.lab.faults import address_twice, snooping_on
 from causeway.lab.probes import beats
 from causeway.lab.probes.heartbeats import EVERY_S, Heard
 from causeway.model.load import load_site
-from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.scenario.cast import Ask
-from causeway.scenario.runner import Scenario, load
+from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.limits import Limits
-from tests.unit.here import SITE, Here, stand_in
+from tests.unit.here import SITE, Here
+from tests.unit.told import Told, play
 
 XE = load_site(REPO / "topologies/xe/site.yaml")
 SMALL = load_site(REPO / "topologies/small/site.yaml")
 TWICE, SNOOPING, ORPHANS, LIMITS = (
     load(name) for name in ("address_twice", "multicast_snooping", "orphans_after_reset", "limits_daemon")
 )
-
-
-class Told(Change):
-    """A change that tells when it is made, and when it is undone."""
-
-    def __init__(self, title: str, made: Callable[[], object], undone: Callable[[], object]) -> None:
-        super().__init__(title, (), ())
-        object.__setattr__(self, "made", made)
-        object.__setattr__(self, "undone", undone)
-
-    def make(self, lab: Any) -> Any:
-        self.made()  # type: ignore[attr-defined]
-        return super().make(lab)
-
-    def undo(self, _: Any) -> Any:
-        return self.undone  # type: ignore[attr-defined]
-
-
-def play(scenario: Scenario, site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch, words: dict[str, Any]) -> None:
-    """Play a scenario with these words in place of a lab's."""
-    cast = scenario.cast_by(Ask(site))[0]
-    stand_in(monkeypatch, scenario.play, words)
-    stage = Stage(Here(site, folder), random.Random(1))
-    try:
-        scenario.play(stage, cast)
-    finally:
-        stage.undo()
 
 
 # who plays
