@@ -25,9 +25,10 @@ XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 #: leases; tests/sites/race.yaml a slow disk; dcs9900 an array behind several servers, ds3400 and ds5300 several disks
 #: behind servers of their own; and xe plays all.
 BY_NIGHT = (
-    "arrays_added", "controller_lost", "lost_pair_expels", "messages_beside_files", "port_or_server_lost",
-    "rebuild_in_one_pool", "servers_added", "servers_by_controller", "startup_race", "tree_b_eff",
-    "tree_groups", "uplink_blocking", "window_over_wan",
+    "address_twice", "arrays_added", "controller_lost", "job_on_two_networks", "lost_pair_expels",
+    "messages_beside_files", "nodes_not_processes", "port_or_server_lost", "rebuild_in_one_pool", "servers_added",
+    "servers_by_controller", "slow_member", "startup_race", "storage_unplugged", "tree_b_eff", "tree_groups",
+    "uplink_blocking", "window_over_wan",
 )  # fmt: skip
 
 
@@ -154,8 +155,8 @@ def on_jubl(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 @pytest.fixture(scope="session")
 def on_small(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """What a site can play that has neither filesystems nor diskless nodes, and is not long."""
-    chosen = [name for name in shipped() if name not in LONG]
+    """What a site can play by day that has neither filesystems nor diskless nodes, and is not long."""
+    chosen = [name for name in daily() if name not in LONG]
     return play(tmp_path_factory.mktemp("small"), "small", chosen, "as_drawn", "collected")
 
 
