@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Played, Tool, daily, shipped, unlike
+from conftest import Played, Tool, daily, unlike
 
 from tests.sites.played import AS_DRAWN, COLLECTED, DRAWN_DAILY, UNPROVEN, again, seeds, site_file, wrong
 
