@@ -31,7 +31,7 @@ def play(stage: Stage, cast: Sharing) -> None:
     servers = len(stage.site.servers(name)) if about.layout == "stripe" else 1
 
     def natively(place: str) -> Made:
-        seen = touch(stage, cast, node, f"{about.mount_point}/{place}", FILES)
+        seen = touch(stage, cast, node, f"{about.mount_point}/{place.replace(' ', '-')}", FILES)
         stage.same(f"calls that make a file, {place}", FILES * servers, seen.created)
         return seen
 
