@@ -38,6 +38,8 @@ GOOD = {
     "clock_wrong node=FEN seconds=-3": {"node": "FEN", "seconds": -3.0},
     "port_mtu node=zam870 device=FEN-1 mtu=8192": {"node": "zam870", "device": "FEN-1", "mtu": 8192},
     "name_missing server=SN name=FEN-b": {"server": "SN", "name": "FEN-b"},
+    "address_twice node=cn01 address=10.1.44.12": {"node": "cn01", "address": "10.1.44.12"},
+    "snooping_on switch=zam870": {"switch": "zam870"},
 }
 
 
@@ -69,6 +71,8 @@ BAD = {
     "clock_wrong node=SN seconds=0": ["node: there is no node that takes its time from another SN", "seconds: 0 is"],
     "service_stopped node=SN service=a;b": ["service: 'a;b' is no daemon's name"],
     "service_slow node=SN service=named seconds=0": ["seconds: 0 is out of range"],
+    "address_twice node=cn01 address=10.9.9.9": ["address: 10.9.9.9 is no neighbour of cn01; use an address in"],
+    "snooping_on switch=FEN": ["switch: there is no switch that learns FEN; use"],
     "export_moved path=bgl": ["path: bgl is no whole path"],
     "host_key_wrong node=zam870": ["node: there is no node with a root user zam870"],
     "host_key_wrong node=SN colour=red": ["colour: host_key_wrong has no such parameter"],
@@ -88,7 +92,7 @@ def test_every_mistake_is_named_at_once_with_the_usage(typed: str) -> None:
 
 
 def test_an_unknown_fault_is_refused_with_the_names() -> None:
-    with pytest.raises(BadInput, match=r"there is no fault link; the faults are authorized_key_wrong, .*_stopped"):
+    with pytest.raises(BadInput, match=r"there is no fault link; the faults are address_twice, .*snooping_on"):
         find("link")
 
 
