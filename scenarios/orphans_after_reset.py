@@ -66,7 +66,8 @@ def play(stage: Stage, cast: Starter) -> None:
         end_by_hand(stage, others)
         stage.make(watchful(stage, others, ASK_S, TIMES))
         since = reset()
-        stage.until("where processes run", lambda: running(stage, others), is_=[], within_s=ASK_S * (TIMES + 2))
+        gone_s = ASK_S * (TIMES + 2)
+        stage.until("where processes run", lambda: running(stage, others), is_=[], within_s=gone_s, poll_s=1)
         seen = since.virtual_s
         in_time = ASK_S * TIMES <= seen <= ASK_S * (TIMES + 1) + SPARE_S
         stage.holds(f"gone {ASK_S * TIMES} to {ASK_S * (TIMES + 1)} s after the reset", in_time, f"{seen:.0f} s")

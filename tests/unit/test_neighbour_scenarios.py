@@ -276,7 +276,8 @@ def play_orphans(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         def virtual_s(self) -> float:
             return jobs.now - self.begin
 
-    def until(_: Any, what: str, probe: Callable[[], Any], *, is_: Any, within_s: float) -> None:
+    def until(_: Any, what: str, probe: Callable[[], Any], *, is_: Any, within_s: float, poll_s: float = 0.1) -> None:
+        assert poll_s
         end = jobs.now + within_s
         while jobs.now < end:
             if probe() == is_:
