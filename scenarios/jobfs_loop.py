@@ -22,7 +22,7 @@ PART = 0.1
 
 
 def cast(ask: Ask) -> Sharing:
-    return ask.sharing()
+    return ask.sharing(disks=True)
 
 
 def play(stage: Stage, cast: Sharing) -> None:

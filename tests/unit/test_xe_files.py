@@ -53,9 +53,9 @@ def test_a_stripes_servers_have_a_cable_each_that_two_clients_fill() -> None:
 
 
 def test_who_shares_a_filesystem_has_a_disk_and_no_task() -> None:
-    assert Ask(XE).sharing().clients == ["x1", "x2"]
+    assert Ask(XE).sharing(disks=True).clients == ["x1", "x2"]
     with pytest.raises(Unsupported, match="jubl has no filesystem that two hosts with disks mount"):
-        Ask(SITE).sharing()
+        Ask(SITE).sharing(disks=True)
 
 
 # slow_member

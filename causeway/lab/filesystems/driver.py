@@ -22,6 +22,9 @@ class Driver(Protocol):
     def holders(self, lab: Lab, filesystem: str) -> dict[str, str]:
         """The name of each file at a filesystem's top -> the server that it lies on, where files are whole."""
 
+    def unhealed(self, lab: Lab, filesystem: str) -> int:
+        """How many entries its servers have yet to heal, of files and folders that some of them have missed."""
+
     def count_calls(self, lab: Lab, filesystem: str) -> Callable[[], None]:
         """Have the servers count what clients ask of them; what it returns ends that."""
 

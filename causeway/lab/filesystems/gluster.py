@@ -49,6 +49,13 @@ def holders(lab: Lab, filesystem: str) -> dict[str, str]:
     return found
 
 
+def unhealed(lab: Lab, filesystem: str) -> int:
+    """What all bricks together say; a brick that does not say it is one that is missing, which counts as one."""
+    said = _gluster(lab, filesystem, "heal", filesystem, "info")
+    counts = re.findall(r"^Number of entries: (\S+)", said, re.MULTILINE)
+    return sum(int(count) if count.isdigit() else 1 for count in counts)
+
+
 def count_calls(lab: Lab, filesystem: str) -> Callable[[], None]:
     """Have the bricks count their clients' calls."""
     _gluster(lab, filesystem, "profile", filesystem, "start")

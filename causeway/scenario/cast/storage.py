@@ -82,7 +82,7 @@ class Striped:
 
 @dataclass(frozen=True)
 class Sharing:
-    """A filesystem, and two hosts with disks that mount it and have no task for others."""
+    """A filesystem, and two hosts that mount it and have no task for others."""
 
     filesystem: str
     clients: list[str]
@@ -146,15 +146,21 @@ class AskStorage(AskClusters):
                 return Striped(name, clients, {server: those[0] for server, those in ports.items()})
         raise self._lacks("filesystem of stripes behind nodes that forward, with one cable for each of its servers")
 
-    def sharing(self) -> Sharing:
-        """The first filesystem that two such hosts mount."""
-        for name in self.site.topology.filesystems:
-            serving = {*self.site.servers(name), *self.site.diskless()}
-            able = [c for c in self._mounting(name) if c not in serving and not self.site.nodes[c].forwards]
+    def sharing(self, *, disks: bool = False, parity: bool = False) -> Sharing:
+        """The first filesystem that two such hosts mount.
+
+        disks: both have one. parity: the filesystem bears the loss of a server.
+        """
+        for name, about in self.site.topology.filesystems.items():
+            if parity and not about.parity:
+                continue
+            without = {*self.site.servers(name), *(self.site.diskless() if disks else ())}
+            able = [c for c in self._mounting(name) if c not in without and not self.site.nodes[c].forwards]
             if len(able) >= 2:
                 self._give(able[:2])
                 return Sharing(name, able[:2])
-        raise self._lacks("filesystem that two hosts with disks mount, and no others need them")
+        what, who = "filesystem with parity" if parity else "filesystem", "hosts with disks" if disks else "hosts"
+        raise self._lacks(f"{what} that two {who} mount, and no others need them")
 
     def two_ports(self, arrays: Arrays) -> dict[str, Channel]:
         """The channel of two by which each node that forwards to such disks is plugged into their network."""

@@ -44,6 +44,11 @@ class Writer:
 
     started: Background
 
+    @property
+    def at_it(self) -> bool:
+        """Whether it still writes."""
+        return not self.started.ended()
+
     def written(self) -> Written:
         """What it did, when it is done."""
         said = json.loads(self.started.result(_PATIENCE_S).must())
