@@ -29,6 +29,9 @@ from causeway.wait import until
 #: containerlab waits for ever when one of its steps fails; a node takes 1 to 3 s of wall time.
 _DEPLOY_NODE_S = 30
 _SYSCTL = Path("/proc/sys")
+#: How many watchers of files root may have, and what is enough: for the machine's own, and for a node's.
+_WATCHERS = _SYSCTL / "fs/inotify/max_user_instances"
+_OWN_WATCHERS, _NODE_WATCHERS = 128, 8
 
 
 def write(files: Files, folder: Path) -> None:
@@ -176,6 +179,8 @@ def clab_file(lab: Lab) -> Path:
 def _kernel_wide(lab: Lab) -> None:
     """Tunables that the kernel keeps once for all its network namespaces (net.core.*) must be set here.
 
+    So must what nodes share though each has its own at home: how often root may watch files (inotify). Each container
+    has one watcher, and where 128 are all that there may be, the NFS server of the 288 I/O nodes dies of it.
     What they were is kept in the lab's folder, for its end.
     """
     wanted = {
@@ -183,6 +188,9 @@ def _kernel_wide(lab: Lab) -> None:
         for key, value in lab.site.topology.sysctl.items()
         if key.startswith("net.core.") and (path := _SYSCTL / key.replace(".", "/")).exists()
     }
+    watchers = _OWN_WATCHERS + _NODE_WATCHERS * len(lab.site.nodes)
+    if int(_WATCHERS.read_text()) < watchers:
+        wanted[_WATCHERS] = f"{watchers}\n"
     _before(lab).write_text(json.dumps({str(path): path.read_text() for path in wanted}))
     for path, value in wanted.items():
         path.write_text(value)
