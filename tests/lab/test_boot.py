@@ -133,3 +133,13 @@ def test_nodes_of_larger_blocks_are_reported_that_run(tool: Tool, tmp_path: Path
 
 def test_a_blocks_life(on_jubl: Played) -> None:
     on_jubl.passed("block_life")
+
+
+@pytest.mark.night
+def test_all_288_io_nodes_of_the_machine_come_up_with_filesystems_and_boot(tool: Tool) -> None:
+    up = tool("up", "jubl", "--count", "288", "--quiet", timeout_s=3600)
+    assert up.returncode == 0, up.stderr
+    for words in (("bgldeallocate", "R000_NCDEF_FAT"), ("bglallocate", "ALL", "someuser")):
+        done = tool("exec", "SN", "--", f"/usr/local/sbin/{words[0]}", *words[1:], timeout_s=3600)
+        assert done.returncode == 0, done.stdout
+    assert "all 288 I/O nodes are up" in done.stdout

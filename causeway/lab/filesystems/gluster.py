@@ -50,9 +50,13 @@ def holders(lab: Lab, filesystem: str) -> dict[str, str]:
 
 
 def unhealed(lab: Lab, filesystem: str) -> int:
-    """What all bricks together say; a brick that does not say it is one that is missing, which counts as one."""
-    said = _gluster(lab, filesystem, "heal", filesystem, "info")
-    counts = re.findall(r"^Number of entries: (\S+)", said, re.MULTILINE)
+    """What all bricks together say of it."""
+    return parse_unhealed(_gluster(lab, filesystem, "heal", filesystem, "info"))
+
+
+def parse_unhealed(text: str) -> int:
+    """Read `gluster volume heal VOLUME info`: a brick that does not say what it lacks (`-`) counts as one entry."""
+    counts = re.findall(r"^Number of entries: (\S+)", text, re.MULTILINE)
     return sum(int(count) if count.isdigit() else 1 for count in counts)
 
 
