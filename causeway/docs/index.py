@@ -24,7 +24,7 @@ def index_page() -> str:
             "lessons": table(
                 "|".join(["lesson", "shows", *(site.name for site in lessons.smallest_first())]), lesson_rows()
             )[:-1],
-            "scenarios": table("|".join(["scenario", "shows", *sites()]), _scenarios())[:-1],
+            "scenarios": table("scenario|shows|played on", _scenarios())[:-1],
         },
         REPO / "topologies",
         REPO / "labs",
@@ -42,7 +42,8 @@ def _labs() -> Iterator[list[str]]:
 
 
 def _scenarios() -> Iterator[list[str]]:
-    """A scenario with its title and, for each lab, who plays it."""
-    labs = [load_site(site_file(name)) for name in sites()]
+    """A scenario with its title and the labs that can cast it."""
+    labs = {name: load_site(site_file(name)) for name in sites()}
     for one in load_all([]):
-        yield [f"[{one.name}](scenarios/{one.name}.md)", one.title, *(billing(one, lab).line for lab in labs)]
+        able = [f"[{name}](labs/{name}.md)" for name, lab in labs.items() if not billing(one, lab).why_not]
+        yield [f"[{one.name}](scenarios/{one.name}.md)", one.title, ", ".join(able) or "a site of the tests"]

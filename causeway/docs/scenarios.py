@@ -1,12 +1,19 @@
-"""A scenario's page, from its docstring and the sentences of its steps."""
+"""A scenario's page, from its docstring, the sentences of its steps, and who plays it on the labs."""
 
 import ast
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
 from causeway.docs.markdown import made_from, section
+from causeway.folders import site_file, sites
+from causeway.model.load import load_site
+from causeway.model.site import Site
 from causeway.report.result import Phase
+from causeway.scenario.playbill import billing
+from causeway.scenario.runner import load
 
 
 def scenario_page(file: Path) -> str:
@@ -20,8 +27,21 @@ def scenario_page(file: Path) -> str:
     lines += section("Steps", "|phase|step", ([str(i), *s] for i, s in enumerate(steps(tree), 1)))
     if any("{" in sentence for _, sentence in steps(tree)):
         lines += ["What stands in braces is filled in when the step is taken, once for each turn of a loop.", ""]
+    lines += section("Who plays it", "lab|in the order of the parts, or why nobody can", _players(file))
     lines += ["```sh", f"bin/causeway run {file.stem} --clock virtual --seed 1", "```", ""]
     return "\n".join(lines)
+
+
+def _players(file: Path) -> Iterator[list[str]]:
+    """A lab with its players."""
+    scenario = load(file.stem)
+    for name in sites():
+        yield [f"[{name}](../labs/{name}.md)", billing(scenario, _site(name)).line]
+
+
+@cache
+def _site(lab: str) -> Site:
+    return load_site(site_file(lab))
 
 
 def steps(tree: ast.AST) -> list[tuple[str, str]]:
