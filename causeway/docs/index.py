@@ -7,7 +7,6 @@ from causeway.docs.labs import header
 from causeway.docs.lessons import lesson_rows
 from causeway.docs.markdown import page_from, table
 from causeway.folders import REPO, site_file, sites
-from causeway.lessons import lesson as lessons
 from causeway.model.load import load_site
 from causeway.scenario.playbill import billing
 from causeway.scenario.runner import load_all
@@ -21,9 +20,7 @@ def index_page() -> str:
         TEXT,
         {
             "labs": table("lab|nodes|what it is", _labs())[:-1],
-            "lessons": table(
-                "|".join(["lesson", "shows", *(site.name for site in lessons.smallest_first())]), lesson_rows()
-            )[:-1],
+            "lessons": table("lesson|shows|labs that can take it", lesson_rows())[:-1],
             "scenarios": table("scenario|shows|played on", _scenarios())[:-1],
         },
         REPO / "topologies",

@@ -11,7 +11,7 @@ from causeway.model.site import Site
 def lesson_page(name: str) -> str:
     """A lesson as the first shipped site takes it; hints and the solution are folded away."""
     lesson = lessons.load(lessons.FOLDER / name)
-    able = [site for site in lessons.smallest_first() if not lessons.where(lesson, site)]
+    able = _able(lesson)
     cast = lesson.for_site(able[0])
     lines = [f"# Lesson {name}: {cast.title}", "", made_from(lessons.FOLDER / name), ""]
     lines += [
@@ -42,15 +42,12 @@ def _folded(title: str, text: str) -> list[str]:
 
 
 def lesson_rows() -> Iterator[list[str]]:
-    """A lesson with its title, and who of each lab's nodes takes part, or why it cannot be there."""
-    known = lessons.smallest_first()
+    """A lesson with its title, and the labs that can take it."""
     for lesson in lessons.load_all():
-        where = [_billed(lesson, site) for site in known]
         title = lesson.text.title.text
-        yield [f"[{lesson.name}](lessons/{lesson.name}.md)", title, *where]
+        able = [f"[{site.name}](labs/{site.name}.md)" for site in _able(lesson)]
+        yield [f"[{lesson.name}](lessons/{lesson.name}.md)", title, ", ".join(able)]
 
 
-def _billed(lesson: Lesson, site: Site) -> str:
-    if why := lessons.where(lesson, site):
-        return f"nobody: {why}"
-    return ", ".join(lesson.for_site(site).players[:6])
+def _able(lesson: Lesson) -> list[Site]:
+    return [site for site in lessons.smallest_first() if not lessons.where(lesson, site)]
