@@ -22,7 +22,7 @@ from causeway.scenario.words.transports import by_processes, megabytes, mount_an
 #: The notes' jobs e and 3.
 WRITES, COMPUTES = Job("e", 82.0, 106.9), Job("3", 25.44, 2.4)
 WITHIN = 0.02
-WHY = "files' rates are a tenth off at most, and writing is the lesser part"
+WHY = "files are a tenth off at most, and the lesser part of it; after each pause TCP begins anew"
 
 
 def cast(ask: Ask) -> Transports:

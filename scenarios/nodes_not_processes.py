@@ -1,8 +1,9 @@
 """Files go as fast as nodes have links: more nodes are faster, more processes on one node are not.
 
-Claim: by a network that is slow beside the servers' two nodes write and read twice as much as one, and four four times,
-while two or four processes on one node have together what one has. By a network on which one node has nearly all that
-the servers give, more nodes add little, either.
+Claim: by a network that is slow beside the servers' two nodes write twice as much as one, and four four times, while
+two or four processes on one node have together what one has. Reading grows with nodes, too, as far as the servers that
+have their files' parts are not the same. By a network on which one node has nearly all that the servers give, more
+nodes add little, either.
 
 Cause: all processes of a node share its link, and all nodes the servers'.
 
@@ -39,10 +40,12 @@ def play(stage: Stage, cast: Transports) -> None:
         rows[title] = seen
         return seen
 
-    def judge_times(title: str, more: Both, one: Both, times: float) -> None:
+    def judge_times(title: str, more: Both, one: Both) -> None:
         for way in DIRECTIONS:
-            what = f"{title}, {way}: in rates of one"
-            stage.near(what, times, round(more.seen[way] / one.seen[way], 2), "", within=TOLERANCE, why=WHY)
+            due, seen = (
+                round(rates[way] / first[way], 2) for rates, first in ((more.due, one.due), (more.seen, one.seen))
+            )
+            stage.near(f"{title}, {way}: in rates of one", due, seen, "", within=TOLERANCE, why=WHY)
 
     with stage.arrange(f"{len(nodes)} nodes go by {cast.other}"):
         change, slow = moved(stage, nodes, cast.other)
@@ -57,8 +60,11 @@ def play(stage: Stage, cast: Transports) -> None:
 
     with stage.judge("so many nodes have so many times as much; so many processes on one have what one has"):
         for n in COUNTS[1:]:
-            judge_times(f"{n} nodes", on_many[n], one, n)
-            judge_times(f"{n} processes", on_one[n], one, 1)
+            judge_times(f"{n} nodes", on_many[n], one)
+            judge_times(f"{n} processes", on_one[n], one)
+            stage.near(
+                f"{n} nodes, write: computed", n, on_many[n].due["write"] / one.due["write"], "", why="their links"
+            )
 
     with stage.contrast(f"by {cast.usual} one node has nearly all, and four have little more"):
         by_other.undo()

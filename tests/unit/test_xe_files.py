@@ -242,13 +242,13 @@ class Ways:
             due = {"write": one[0] if n == 1 else one[1], "read": most[0] if n == 1 else most[1]}
             if wrong == "the fast one grows, too" and n > 1:
                 due = {way: 4 * mb for way, mb in due.items()}
+        if self.network == "g" and n == 2 and wrong == "two share what one has":
+            due = {way: mb / 2 for way, mb in due.items()}
         times = 1.0
-        if self.network == "g" and n == 2 and wrong == "two are no faster":
-            due, times = {way: mb / 2 for way, mb in due.items()}, 1.0
-        if processes == 2 and wrong == "two processes are faster":
-            due = {way: 2 * mb for way, mb in due.items()}
-        if n == 1 and processes == 1 and wrong == "one has less":
-            times = 0.7
+        times = 0.91 if n == 2 and wrong == "two are no faster" else times
+        times = 0.7 if n == 1 and processes == 1 and wrong == "one has less" else times
+        times = 1.09 if (n, processes) == (1, 1) and wrong == "two are no faster" else times
+        times = 0.8 if processes == 2 and wrong == "two processes have less" else times
         return Rates(due, {way: mb * times for way, mb in due.items()})
 
     def timed(self, _: Stage, __: str, jobs: Mapping[str, Job]) -> dict[str, float]:
@@ -283,8 +283,9 @@ def test_both_pass_where_all_is_as_they_claim(scenario: Any, tmp_path: Path, mon
     ("scenario", "wrong", "said"),
     [
         (PROCESSES, "one has less", "g, 1 node: write: expected 8.8 MB/s, measured 6.2"),
-        (PROCESSES, "two are no faster", "2 nodes, write: in rates of one: expected 2, measured 1.0"),
-        (PROCESSES, "two processes are faster", "2 processes, write: in rates of one: expected 1, measured 2.0"),
+        (PROCESSES, "two are no faster", "2 nodes, write: in rates of one: expected 2.0, measured 1.67"),
+        (PROCESSES, "two share what one has", "2 nodes, write: computed: expected 2, measured 1.0"),
+        (PROCESSES, "two processes have less", "g, 1 node, 2 processes: write: expected 8.8 MB/s, measured 7.1"),
         (PROCESSES, "the fast one grows, too", "write: less than one and a half times as much: expected yes"),
         (JOBS, "it computes at the same time", "g: job e: expected 94.1 s, measured 82.0"),
         (JOBS, "who computes minds", "who computes, by a hundredth at most: expected yes"),
