@@ -337,7 +337,7 @@ def play_loop(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
         return Made(0 if again else files if wrong == "one server is asked" else 4 * files, 1_000_000, 2.0)
 
     words: dict[str, Any] = {"jobfs": jobfs, "touch": touch, "prepare": lambda *_: None}
-    words["found"] = lambda *_: 999 if wrong == "a file is lost" else 1000
+    words["found"] = lambda *_: 249 if wrong == "a file is lost" else 250
     words["devices"] = lambda *_: 1 if wrong == "a device is left" and mounts else 0
     play(LOOP, XE, folder, monkeypatch, words)
 
@@ -349,13 +349,13 @@ def test_jobfs_loop_passes_where_all_is_as_it_claims(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("one server is asked", "calls that make a file, native: expected 4000, measured 1000"),
-        ("servers make them", "calls that make a file, in the file: expected 0, measured 1000"),
+        ("one server is asked", "calls that make a file, native: expected 1000, measured 250"),
+        ("servers make them", "calls that make a file, in the file: expected 0, measured 250"),
         ("the network sees them", "bytes, less than 0.1 of the others': expected yes"),
         ("it takes as long", "seconds, less than 0.1 of the others': expected yes"),
         ("a device is left", "loop devices in use on x1, afterwards: expected 0, measured 1"),
-        ("a file is lost", "files: expected 1000, measured 999"),
-        ("calls go elsewhere", "calls that make a file, native again: expected 4000, measured 0"),
+        ("a file is lost", "files: expected 250, measured 249"),
+        ("calls go elsewhere", "calls that make a file, native again: expected 1000, measured 0"),
     ],
 )
 def test_each_check_of_jobfs_loop_can_fail(
