@@ -287,9 +287,9 @@ def test_both_pass_where_all_is_as_they_claim(scenario: Any, tmp_path: Path, mon
         (PROCESSES, "two share what one has", "2 nodes, write: computed: expected 2, measured 1.0"),
         (PROCESSES, "two processes have less", "g, 1 node, 2 processes: write: expected 8.8 MB/s, measured 7.1"),
         (PROCESSES, "the fast one grows, too", "write: less than one and a half times as much: expected yes"),
-        (JOBS, "it computes at the same time", "g: job e: expected 94.1 s, measured 82.0"),
+        (JOBS, "it computes at the same time", "g: job e: expected 47.0 s, measured 41.0"),
         (JOBS, "who computes minds", "who computes, by a hundredth at most: expected yes"),
-        (JOBS, "they notice it anyway", "ib, g slow: job e: expected 83.0 s, measured 91.3"),
+        (JOBS, "they notice it anyway", "ib, g slow: job e: expected 41.5 s, measured 45.7"),
     ],
 )
 def test_each_check_of_both_can_fail(
@@ -302,8 +302,8 @@ def test_each_check_of_both_can_fail(
 def test_a_jobs_declared_times_are_the_notes_in_both_networks() -> None:
     globals_: dict[str, Any] = JOBS.play.__globals__
     for job, fast, slow in ((globals_["WRITES"], 16598, 18819), (globals_["COMPUTES"], 5093, 5143)):
-        assert job.due_s(106.7) * 200 == pytest.approx(fast, rel=0.005)
-        assert job.due_s(8.83) * 200 == pytest.approx(slow, rel=0.005)
+        assert job.due_s(106.7) * 400 == pytest.approx(fast, rel=0.005)
+        assert job.due_s(8.83) * 400 == pytest.approx(slow, rel=0.005)
 
 
 # jobfs_loop
