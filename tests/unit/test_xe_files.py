@@ -248,7 +248,7 @@ class Ways:
         times = 0.91 if n == 2 and wrong == "two are no faster" else times
         times = 0.7 if n == 1 and processes == 1 and wrong == "one has less" else times
         times = 1.09 if (n, processes) == (1, 1) and wrong == "two are no faster" else times
-        times = 0.8 if processes == 2 and wrong == "two processes have less" else times
+        times = 0.8 if processes == 2 and self.network == "g" and wrong == "two processes have less" else times
         return Rates(due, {way: mb * times for way, mb in due.items()})
 
     def timed(self, _: Stage, __: str, jobs: Mapping[str, Job]) -> dict[str, float]:
