@@ -10,7 +10,7 @@ import pytest
 from causeway.errors import CheckFailed, Unsupported
 from causeway.folders import REPO
 from causeway.lab.changes.change import Change
-from causeway.lab.filesystems.gluster import parse_calls
+from causeway.lab.filesystems.gluster import parse_calls, parse_pool
 from causeway.lab.probes.records import SIZE, record
 from causeway.model.load import load_site
 from causeway.model.site import Site
@@ -317,6 +317,13 @@ Brick: tp17:/disks/short/brick
      12.00      90.10 us      20.00 us     500.00 us            999      CREATE
 """
     assert parse_calls(text, "CREATE") == 1999 and parse_calls(text, "MKNOD") == 0
+
+
+def test_servers_are_together_when_each_is_connected() -> None:
+    text = "UUID  \tHostname \tState\na-b-c\ttp17     \tConnected \nd-e-f\tlocalhost\tConnected \n"
+    assert parse_pool(text)
+    assert not parse_pool(text.replace("tp17     \tConnected", "tp17     \tDisconnected"))
+    assert not parse_pool("UUID  \tHostname \tState\n") and not parse_pool("")
 
 
 def play_loop(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
