@@ -36,7 +36,7 @@ def play(stage: Stage, cast: Sharing) -> None:
         return seen
 
     with stage.arrange(f"{node} makes a file of {name} with a filesystem in it"):
-        prepare(stage, cast, node)
+        prepare(stage, cast, node, servers)
 
     with stage.healthy(f"files made on {name} are a call each to each server"):
         native = natively("native")

@@ -1,6 +1,6 @@
-"""Files of xe: a slow member, one unplugged, nodes and processes, jobs, a disk in a file; how each check fails."""
+"""Files of xe: a slow member, nodes and processes, jobs, a disk in a file; how each check fails."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,7 @@ import pytest
 from causeway.errors import CheckFailed, Unsupported
 from causeway.folders import REPO
 from causeway.lab.changes.change import Change
-from causeway.lab.filesystems.gluster import parse_calls, parse_pool
-from causeway.lab.probes.records import SIZE, record
+from causeway.lab.filesystems.gluster import parse_calls
 from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.model.thing import Port
@@ -25,16 +24,14 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words.computing import Job
 from causeway.scenario.words.files import Both, Outcome
 from causeway.scenario.words.loops import Made
-from causeway.scenario.words.records import Written
 from causeway.scenario.words.streams import Lone
 from causeway.scenario.words.transports import Both as Rates
 from tests.unit.here import SITE
 from tests.unit.told import Told, play
 
 XE = load_site(REPO / "topologies/xe/site.yaml")
-MEMBER, UNPLUGGED, PROCESSES, JOBS, LOOP = (
-    load(name)
-    for name in ("slow_member", "storage_unplugged", "nodes_not_processes", "job_on_two_networks", "jobfs_loop")
+MEMBER, PROCESSES, JOBS, LOOP = (
+    load(name) for name in ("slow_member", "nodes_not_processes", "job_on_two_networks", "jobfs_loop")
 )
 STRIPED = Ask(XE).striped()
 
@@ -128,89 +125,6 @@ def test_each_check_of_slow_member_can_fail(
 ) -> None:
     with pytest.raises(CheckFailed, match=said):
         play_member(wrong, tmp_path, monkeypatch)
-
-
-# storage_unplugged
-
-
-def test_a_record_is_its_number_over_and_over_and_a_digest_that_of_all() -> None:
-    assert len(record(7)) == SIZE and record(7)[:8] == bytes([0, 0, 0, 7] * 2)
-    one, two = (Written([(0.0, 0.1)] * n, "") for n in (1, 2))
-    assert one.digest != two.digest and two.longest_s == 0.1
-
-
-def play_unplugged(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now, waits_s, out = 0.0, 10, False
-
-    def let_pass(*_: Any) -> None:
-        nonlocal now
-        now += 1
-
-    def cable(*_: Any) -> Change:
-        def pulled(value: bool) -> None:
-            nonlocal out
-            out = value
-
-        return Told("pulled", lambda: pulled(True), lambda: pulled(False))
-
-    def patience(_: Stage, __: str, ___: Sequence[str], seconds: int, ____: int) -> None:
-        nonlocal waits_s
-        waits_s = 10 if wrong == "nobody is patient" else seconds
-
-    class Writer:
-        def __init__(self, node: str) -> None:
-            self.node = node
-
-        def written(self) -> Written:
-            waits = (self.node == "x1" and waits_s > 60) or wrong == "nobody gives up"
-            longest = (68.9 if waits else 15.0) if now else 2.0 if wrong == "it is slow from the start" else 0.1
-            count = 14 if wrong == "an error ends it" and now else 15
-            error = "Transport endpoint is not connected" if count == 14 else ""
-            return Written([(0.0, longest)] * count, error)
-
-    @contextmanager
-    def writing(_: Stage, node: str, *__: Any) -> Iterator[Writer]:
-        yield Writer(node)
-
-    def digest(*_: Any) -> str:
-        lost = wrong == "something is lost" and now > 0
-        return "lost" if lost else Written([(0.0, 0.1)] * 15, "").digest
-
-    def mounted(_: Stage, node: str) -> dict[str, str]:
-        return {"short": "3 of 4" if wrong == "one server stays away" and node == "x2" else "4 of 4"}
-
-    def until(_: Any, what: str, probe: Callable[[], Any], *, is_: Any, within_s: float) -> None:
-        assert within_s
-        if probe() != is_:
-            raise CheckFailed(f"{what}, not {is_}")
-
-    monkeypatch.setattr(Stage, "let_pass", let_pass)
-    monkeypatch.setattr(Stage, "until", until)
-    monkeypatch.setattr("causeway.scenario.words.records.digest", digest)
-    words: dict[str, Any] = {"writing": writing, "patience": patience, "link_down": cable, "mounted": mounted}
-    play(UNPLUGGED, XE, folder, monkeypatch, words)
-
-
-def test_storage_unplugged_passes_where_all_is_as_it_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    play_unplugged("", tmp_path, monkeypatch)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ("it is slow from the start", "no record takes a second: expected yes, measured no"),
-        ("an error ends it", "unplugged: x1: records, and errors: expected 15, , measured 14, Transport"),
-        ("something is lost", "unplugged: x1: x2 reads what was written: expected yes"),
-        ("one server stays away", "servers that x2 reaches, not 4 of 4"),
-        ("nobody is patient", "its longest record, 60 s and what TCP takes: expected yes"),
-        ("nobody gives up", "its longest record, 10 to 20 s: expected yes"),
-    ],
-)
-def test_each_check_of_storage_unplugged_can_fail(
-    wrong: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(CheckFailed, match=said):
-        play_unplugged(wrong, tmp_path, monkeypatch)
 
 
 # nodes_not_processes, job_on_two_networks
@@ -318,13 +232,6 @@ Brick: tp17:/disks/short/brick
      12.00      90.10 us      20.00 us     500.00 us            999      CREATE
 """
     assert parse_calls(text, "CREATE") == 1999 and parse_calls(text, "MKNOD") == 0
-
-
-def test_servers_are_together_when_each_is_connected() -> None:
-    text = "UUID  \tHostname \tState\na-b-c\ttp17     \tConnected \nd-e-f\tlocalhost\tConnected \n"
-    assert parse_pool(text)
-    assert not parse_pool(text.replace("tp17     \tConnected", "tp17     \tDisconnected"))
-    assert not parse_pool("UUID  \tHostname \tState\n") and not parse_pool("")
 
 
 def play_loop(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
