@@ -34,6 +34,7 @@ def prepare(stage: Stage, cast: Sharing, node: str, each: int) -> None:
     file, driver = _file(stage, cast), driver_of(stage.lab, cast.filesystem)
     stage.defer(lambda: stage.lab.on(node, "rm", "-f", file).must(), f"{file} is gone")
     stage.defer(driver.count_calls(stage.lab, cast.filesystem), "nothing is counted")
+    counted = partial(_counted, stage, cast, node)
     stage.until("calls that make a file are counted", counted, is_=each, within_s=_COUNTS_S)
     stage.lab.on(node, "truncate", "-s", _SIZE, file).must()
     stage.lab.on(node, "mkfs.ext4", "-q", "-m", "0", "-E", "lazy_itable_init=0", file, timeout_s=_PATIENCE_S).must()
