@@ -1,9 +1,9 @@
 """A filesystem in a file of the parallel one: its small files are no calls to the servers.
 
-Claim: a thousand empty files made on the parallel filesystem are a thousand calls for each server that has a part of
-them; made in a filesystem that lies in one large file of it they are none, and take a small part of the bytes and of
-the time. They are on the servers all the same: another node that mounts the file has them. With `mount -o loop` the
-loop device is given back at the end.
+Claim: empty files that are made on the parallel filesystem are each a call for every server that has a part of them;
+made in a filesystem that lies in one large file of it they are none, and take a small part of the bytes and of the
+time. They are on the servers all the same: another node that mounts the file has them. With `mount -o loop` the loop
+device is given back at the end.
 
 Cause: a disk's filesystem keeps what it is told in memory, and writes blocks; the parallel one asks its servers each
 time.
@@ -16,7 +16,7 @@ from causeway.scenario.cast import Ask, Sharing
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.loops import Made, devices, found, jobfs, prepare, touch
 
-FILES = 1000
+FILES = 250
 #: What a made file's calls are of the others' bytes and seconds at most, in a filesystem of its own.
 PART = 0.1
 
@@ -36,7 +36,7 @@ def play(stage: Stage, cast: Sharing) -> None:
         return seen
 
     with stage.arrange(f"{node} makes a file of {name} with a filesystem in it"):
-        prepare(stage, cast, node)
+        prepare(stage, cast, node, servers)
 
     with stage.healthy(f"files made on {name} are a call each to each server"):
         native = natively("native")

@@ -27,7 +27,7 @@ XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 BY_NIGHT = (
     "address_twice", "arrays_added", "controller_lost", "job_on_two_networks", "lost_pair_expels",
     "messages_beside_files", "nodes_not_processes", "port_or_server_lost", "rebuild_in_one_pool", "rolling_update",
-    "servers_added", "servers_by_controller", "slow_member", "startup_race", "storage_unplugged", "tree_b_eff",
+    "servers_added", "servers_by_controller", "slow_member", "startup_race", "tree_b_eff",
     "tree_groups", "uplink_blocking", "window_over_wan",
 )  # fmt: skip
 

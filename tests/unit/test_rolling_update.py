@@ -11,6 +11,7 @@ import pytest
 from causeway.errors import CheckFailed, Unsupported
 from causeway.lab.changes.change import Change
 from causeway.lab.filesystems.gluster import parse_unhealed
+from causeway.lab.probes.records import SIZE, record
 from causeway.scenario.cast import Ask
 from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
@@ -35,6 +36,12 @@ def test_a_brick_that_does_not_say_what_it_lacks_counts_as_one_entry() -> None:
     said = "Brick a:/x\nStatus: Connected\nNumber of entries: 2\n\nBrick b:/x\nNumber of entries: -\n"
     assert parse_unhealed(said) == 3
     assert parse_unhealed("Number of entries: 0\nNumber of entries: 0\n") == 0
+
+
+def test_a_record_is_its_number_over_and_over_and_a_digest_that_of_all() -> None:
+    assert len(record(7)) == SIZE and record(7)[:8] == bytes([0, 0, 0, 7] * 2)
+    one, two = (Written([(0.0, 0.1)] * n, "") for n in (1, 2))
+    assert one.digest != two.digest and two.longest_s == 0.1
 
 
 def play_update(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

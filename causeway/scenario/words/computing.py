@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from causeway.scenario.stage import Stage
 
-#: How many times a job computes, and then writes.
-PHASES = 10
+#: How many times a job computes, and then writes. TCP begins anew after each pause: some tenths of a second each time.
+PHASES = 3
 #: Its name, phases, seconds and bytes of each are arguments. What it has written is on the servers (fsync) before it
 #: goes on; it prints how long it took.
 _PROGRAM = """

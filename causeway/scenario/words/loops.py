@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from causeway.lab.clock import Watch
 from causeway.lab.filesystems import driver_of
@@ -13,7 +14,7 @@ from causeway.scenario.stage import Stage
 #: The file, beside whose users there is nobody else's; and where a node mounts it.
 _FILE, _MOUNT = "jobfs.img", "/run/jobfs"
 _SIZE = "128M"
-_PATIENCE_S = 300
+_PATIENCE_S, _COUNTS_S = 300, 30
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,26 @@ class Made:
     took_s: float
 
 
-def prepare(stage: Stage, cast: Sharing, node: str) -> None:
-    """Make the file and what is in it, and have the servers count what they are asked; until the scenario's end."""
+def prepare(stage: Stage, cast: Sharing, node: str, each: int) -> None:
+    """Make the file and what is in it, and have the servers count what they are asked; until the scenario's end.
+
+    A server begins to count a while after it is told to: when one file is `each` calls, all of them do.
+    """
     file, driver = _file(stage, cast), driver_of(stage.lab, cast.filesystem)
     stage.defer(lambda: stage.lab.on(node, "rm", "-f", file).must(), f"{file} is gone")
     stage.defer(driver.count_calls(stage.lab, cast.filesystem), "nothing is counted")
+    counted = partial(_counted, stage, cast, node)
+    stage.until("calls that make a file are counted", counted, is_=each, within_s=_COUNTS_S)
     stage.lab.on(node, "truncate", "-s", _SIZE, file).must()
     stage.lab.on(node, "mkfs.ext4", "-q", "-m", "0", "-E", "lazy_itable_init=0", file, timeout_s=_PATIENCE_S).must()
+
+
+def _counted(stage: Stage, cast: Sharing, node: str) -> int:
+    """The calls that making one file takes, as counted."""
+    driver, probe = driver_of(stage.lab, cast.filesystem), f"{_file(stage, cast)}.probe"
+    before = driver.made_files(stage.lab, cast.filesystem)
+    stage.lab.on(node, "sh", "-c", f": > {probe} && rm {probe}").must()
+    return driver.made_files(stage.lab, cast.filesystem) - before
 
 
 @contextmanager

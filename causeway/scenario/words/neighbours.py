@@ -48,9 +48,11 @@ def forget_all(stage: Stage, node: str, network: str) -> None:
 
 
 def announce(stage: Stage, node: str, network: str) -> None:
-    """Have a node tell all of a network its own hardware address (gratuitous ARP)."""
+    """Have a node tell all of a network its own hardware address (gratuitous ARP), twice: once it has told them again,
+    a second later, all have heard it the first time.
+    """
     own = str(stage.site.address(node, network))
-    stage.lab.on(node, "busybox", "arping", "-U", "-c", "1", "-w", "2", "-I", leg(stage, node, network), own)
+    stage.lab.on(node, "busybox", "arping", "-U", "-c", "2", "-w", "3", "-I", leg(stage, node, network), own)
 
 
 def leg(stage: Stage, node: str, network: str) -> str:

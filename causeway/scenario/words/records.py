@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from causeway.lab.filesystems.administrators import mc, place
 from causeway.lab.probes import records
 from causeway.process import Background
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.transports import digest, mount_anew
+from causeway.scenario.words.transports import digest
 
 #: Seconds between two records.
 EVERY_S = 1.0
@@ -71,15 +70,3 @@ def judge_written(stage: Stage, title: str, reader: str, file: str, count: int, 
     """All was written without an error, and another node reads what was written."""
     stage.same(f"{title}: records, and errors", (count, ""), (len(job.calls), job.error))
     stage.holds(f"{title}: {reader} reads what was written", digest(stage, reader, file) == job.digest, job.digest[:16])
-
-
-def patience(stage: Stage, filesystem: str, nodes: list[str], seconds: int, usual: int) -> None:
-    """Servers may be silent for so long, to clients that mount anew; until the scenario's end, and then as usual."""
-    cluster = stage.site.topology.filesystems[filesystem].owner
-
-    def have(value: int) -> None:
-        mc(stage.lab, place(stage.lab, cluster), "mcchconfig", f"pingTimeout={value}").must()
-        mount_anew(stage, filesystem, nodes)
-
-    stage.defer(lambda: have(usual), f"clients wait {usual} s for a silent server")
-    have(seconds)
