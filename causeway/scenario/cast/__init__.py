@@ -8,7 +8,7 @@ from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
-from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded
+from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded, Gateways
 from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Diskless",
     "Distant",
     "Forwarded",
+    "Gateways",
     "Keeper",
     "Leased",
     "Member",

@@ -114,9 +114,12 @@ class AskRoutes(Asking):
             raise self._lacks("single gateway for each route, so that the way of every packet could be computed")
 
     def way_back(self, *, disk: bool = False) -> WayBack:
-        """A host that can answer others only by its static route to their network; on request one with a disk."""
+        """A host that can answer others only by its static route to their network; on request one with a disk.
+
+        It forwards nothing: others would lose each other with the route.
+        """
         for name in self._hosts():
-            if disk and name in self.site.diskless():
+            if (disk and name in self.site.diskless()) or self.site.nodes[name].forwards:
                 continue
             for route in self.site.nodes[name].routes:
                 if isinstance(route.to, str) and route.to in self.site.topology.networks:
@@ -281,7 +284,10 @@ class AskRoutes(Asking):
         return sum(map(self.site.sends_mbit, wires))
 
     def _detoured(self, host: str, filesystem: str, other: str) -> tuple[Hop, Hop] | None:
-        """The first hops to the first two servers, if all of them could begin in another network, and do not."""
+        """The first hops to the first two servers, if all of them could begin in another network, and do not.
+
+        Each of the two has a gateway of its own.
+        """
         changed = Ways(by_network(self.site, host, other))
         found = []
         for server in self.site.servers(filesystem):
@@ -291,4 +297,5 @@ class AskRoutes(Asking):
             if usual.hops[0].network == other or instead.hops[0].network != other:
                 return None
             found.append(usual.hops[0])
-        return found[0], found[1]
+        one, two, *_ = found
+        return (one, two) if one.receiver.node != two.receiver.node else None

@@ -1,6 +1,7 @@
 """Filesystems behind nodes that forward to them, and their clients behind switches' uplinks."""
 
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
 from causeway.plan.storage import between
@@ -53,6 +54,27 @@ class Arrays:
 
 
 @dataclass(frozen=True)
+class Gateways:
+    """A striped filesystem, and clients of which each reaches all of its servers by a node of its own that forwards.
+
+    `by` has for each client that node, its gateway. `narrow` is a cable that all clients' data goes by, at the port
+    that what they write leaves from; it carries less than all gateways together, and more than one.
+    """
+
+    filesystem: str
+    by: dict[str, str]
+    narrow: Port
+
+    @property
+    def clients(self) -> list[str]:
+        return list(self.by)
+
+    @property
+    def gateways(self) -> list[str]:
+        return list(self.by.values())
+
+
+@dataclass(frozen=True)
 class Blocked:
     """Switches whose one cable to the others carries less than their clients' cables do together.
 
@@ -99,6 +121,43 @@ class AskStorage(AskClusters):
         behind = "a node that forwards" if gateways == 1 else f"{number(gateways)} nodes that forward"
         what = f"filesystem of whole files on {number(servers)} disks, each behind {behind} to it alone"
         raise self._lacks(what)
+
+    def gateways(self, least: int) -> Gateways:
+        """A striped filesystem whose clients have so many gateways, or more, before a cable for all of them."""
+        for name, about in self.site.topology.filesystems.items():
+            by: dict[str, str] = {}
+            for client in self._mounting(name) if about.layout == "stripe" else []:
+                found = {between(self._ways, client, server) for server in self.site.servers(name)}
+                if len(found) == 1 and (gateway := found.pop()) and gateway not in by.values():
+                    by[client] = gateway
+            rates = {client: self._passes(client, name) for client in by}
+            one, together = min(rates.values(), default=0), sum(rates.values())
+            narrow = [p for p in self._common(list(by), name) if one < self.site.sends_mbit(p) < together]
+            if len(by) >= least and narrow:
+                self.unsought(name)
+                self._give([*by, *by.values(), *self.site.servers(name)])
+                return Gateways(name, by, min(narrow, key=self.site.sends_mbit))
+        what = f"striped filesystem that clients reach by {number(least)} nodes that forward, before a cable for all"
+        raise self._lacks(what)
+
+    def _passes(self, client: str, filesystem: str) -> int:
+        """What a client's gateway passes on of what it is sent, in Mbit/s of wire."""
+        first, second, *_ = self._ways.path(client, self._server(filesystem)).hops
+        return min(self.site.sends_mbit(s.cables[0].sender) for s in (first.segments[-1], second.segments[0]))
+
+    def _common(self, clients: list[str], filesystem: str) -> list[Port]:
+        """The ports from which a single cable carries what each of some clients sends to each server."""
+        ports: list[set[Port]] = []
+        for client in clients:
+            for server in self.site.servers(filesystem):
+                hops = self._ways.path(client, self.site.known_by(server).address).hops
+                single = (s.cables[0].sender for hop in hops for s in hop.segments if len(s.cables) == 1)
+                ports.append(set(single))
+        return sorted(set.intersection(*ports), key=str) if ports else []
+
+    def _server(self, filesystem: str) -> IPv4Address:
+        """The address of a filesystem's first server."""
+        return self.site.known_by(self.site.servers(filesystem)[0]).address
 
     def two_ports(self, arrays: Arrays) -> dict[str, Channel]:
         """The channel of two by which each node that forwards to such disks is plugged into their network."""

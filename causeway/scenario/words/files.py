@@ -55,18 +55,27 @@ def enough_mib(site: Site, filesystem: str) -> int:
 
 
 def both_ways(
-    stage: Stage, filesystem: str, nodes: Sequence[str], *, size_mib: int, shared: bool, readers: int = 1
+    stage: Stage,
+    filesystem: str,
+    nodes: Sequence[str],
+    *,
+    size_mib: int,
+    shared: bool,
+    readers: int = 1,
+    tasks: int = 1,
 ) -> Both:
     """Have nodes write at the same time, and then read what they wrote: a file each, or each its part of one file.
 
-    So many readers on each node share what it reads: one alone waits for a disk and the network in turn.
+    So many readers on each node share what it reads: one alone waits for a disk and the network in turn. Or each
+    node has several tasks, of which each writes and reads a file with its part.
     """
-    at = stage.site.topology.filesystems[filesystem].mount_point
+    at, own = stage.site.topology.filesystems[filesystem].mount_point, size_mib // tasks
     jobs = [
-        Job(node, f"{at}/io.{'shared' if shared else node}", size_mib * i if shared else 0, size_mib)
+        Job(node, f"{at}/io.{'shared' if shared else node}{task or ''}", size_mib * i if shared else 0, own)
         for i, node in enumerate(nodes)
+        for task in range(tasks)
     ]
-    part = size_mib // readers
+    part = own // readers
     parts = [Job(j.node, j.file, j.offset_mib + n * part, part) for j in jobs for n in range(readers)]
     return Both(_measure(stage, filesystem, jobs, "write"), _measure(stage, filesystem, parts, "read"))
 

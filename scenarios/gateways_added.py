@@ -1,0 +1,96 @@
+"""Gateways are added one by one: each passes on its link's rate, until the way to the filesystem is full.
+
+Claim: clients that go by one gateway have its link among them, whatever the number of tasks on each; by two they have
+twice that. The rate grows by a gateway for each one more until it is what the cable to the filesystem carries; whoever
+comes then adds nothing. Where that cable carries what all gateways do, each of them counts.
+
+Cause: what clients send goes by their gateway's one link, and all gateways' links meet at one cable.
+
+Source: GPFS at NERSC, sections IV and VIII: 40 Gbit/s leave the cluster, "around 20Gbps all the way into NGF"; four
+nodes are "sufficient to match"; "easily scalable as the I/O requirements grow", where the rates differ enough.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from math import ceil
+
+from causeway.plan.filesystems.spread import DIRECTIONS, Direction
+from causeway.plan.paths import path
+from causeway.scenario.cast import Ask, Gateways
+from causeway.scenario.stage import Stage
+from causeway.scenario.words.fabric import slower
+from causeway.scenario.words.files import Both, judge_files, show_files
+from causeway.scenario.words.gateways import files, gateway_mb, narrow_mb
+from causeway.scenario.words.routes import next_hop
+from causeway.scenario.words.storage import by_others, judge_ratio
+
+#: A gateway adds something when it adds this part of one.
+ADDS = 0.5
+TASKS = 4
+
+
+def cast(ask: Ask) -> Gateways:
+    return ask.gateways(3)
+
+
+def play(stage: Stage, cast: Gateways) -> None:
+    gateways, servers = cast.gateways, stage.site.servers(cast.filesystem)
+    one_mb, most_mb = gateway_mb(stage.site, cast, cast.clients[0]), narrow_mb(stage.site, cast)
+    seen: dict[int, Both] = {}
+
+    def work(title: str, due_mb: float, clients: list[str], tasks: int = 1) -> Both:
+        both = files(stage, cast, clients, due_mb, tasks)
+        judge_files(stage, title, both)
+        return both
+
+    def judge(title: str, both: Both, due: float, of_mb: Mapping[Direction, float], of: str) -> None:
+        for way, outcome in both.ways.items():
+            judge_ratio(stage, f"{title}, {way}", due, outcome.measured_mb, of_mb[way], of)
+
+    with stage.healthy(f"by all {len(gateways)} gateways clients have what {cast.narrow} carries"):
+        seen[len(gateways)] = work("all gateways", most_mb["write"], cast.clients)
+        judge("all gateways", seen[len(gateways)], 1, most_mb, "the cable")
+
+    with stage.perturb(f"all clients go by {gateways[0]}"):
+        change, alone = by_others(stage, cast, dict.fromkeys(servers, gateways[:1]))
+        crowded = stage.make(change)
+
+    with stage.judge("it is what one gateway's link carries, for any number of clients and tasks"), stage.as_if(alone):
+        seen[1] = work("one gateway", one_mb["write"], cast.clients)
+        judge("one gateway", seen[1], 1, one_mb, "its link")
+        for tasks in (1, TASKS):
+            title = f"one gateway, one client with {tasks}"
+            judge(title, work(title, one_mb["write"], cast.clients[:1], tasks), 1, one_mb, "its link")
+
+    with stage.judge("with each gateway more it grows by that one's link, until the cable is full"):
+        crowded.undo()
+        for n in range(2, len(gateways)):
+            change, site = by_others(stage, cast, dict.fromkeys(servers, gateways[:n]))
+            some = stage.make(change)
+            with stage.as_if(site):
+                seen[n] = work(f"{n} gateways", most_mb["write"], cast.clients[: len(cast.clients) // n * n])
+            some.undo()
+        counts = sorted(seen)
+        for way in DIRECTIONS:
+            rates, due = [seen[n].ways[way].measured_mb for n in counts], most_mb[way] / one_mb[way]
+            for n, rate in zip(counts[1:], rates[1:], strict=True):
+                judge_ratio(stage, f"{n} gateways, {way}", min(n, due), rate, rates[0], "one gateway")
+            adding = sum(more - rate > ADDS * rates[0] for rate, more in pairwise(rates))
+            stage.same(f"gateways that are enough, {way}", ceil(round(due, 2)), 1 + adding)
+        show_files(
+            stage, "by the number of gateways", [str(n) for n in counts], [seen[n] for n in counts], of="gateways"
+        )
+
+    wide_mbit = round(len(gateways) * stage.site.sends_mbit(cast.narrow) * one_mb["read"] / most_mb["read"])
+    with stage.contrast("with a cable for all gateways each of them counts"):
+        change, site = slower(stage, [cast.narrow], wide_mbit, "the cable to the filesystem is wide")
+        wide = stage.make(change)
+        with stage.as_if(site):
+            both = work("a wide cable", len(gateways) * one_mb["write"], cast.clients)
+        judge("a wide cable", both, len(gateways), one_mb, "a gateway's link")
+        wide.undo()
+
+    with stage.restore("each client goes by its own gateway again"):
+        to = stage.site.known_by(servers[0]).address
+        by = {client: str(path(stage.site, client, to).hops[0].next_hop) for client in cast.clients}
+        stage.same("whom the clients go by", by, {client: next_hop(stage, client, to) for client in cast.clients})
