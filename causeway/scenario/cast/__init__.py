@@ -8,16 +8,27 @@ from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
-from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded, Gateways
+from causeway.scenario.cast.storage import (
+    Answered,
+    Arrays,
+    AskStorage,
+    Blocked,
+    Defaulted,
+    Forwarded,
+    Gateways,
+    Private,
+)
 from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
+    "Answered",
     "Arrays",
     "Ask",
     "AwayTime",
     "Blocked",
     "Blocks",
     "Channel",
+    "Defaulted",
     "Detour",
     "Diskless",
     "Distant",
@@ -28,6 +39,7 @@ __all__ = [
     "Member",
     "Mounts",
     "Newcomer",
+    "Private",
     "Transports",
     "WayBack",
 ]

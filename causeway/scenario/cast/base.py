@@ -66,7 +66,7 @@ class Asking:
         return self._give([min(able, key=lambda host: host in self.site.diskless())])[0]
 
     def leaf(self) -> tuple[Port, str]:
-        """A host's only cable, rather that of one with a disk, and another host that talks with it, rather a near one."""
+        """A host's only cable, rather that of one with a disk, and another that talks with it, rather one nearby."""
         plugged = Counter(port.node for cable in self.site.cables for port in cable.ends)
         single = sorted((h for h in self._hosts() if plugged[h] == 1), key=lambda host: host in self.site.diskless())
         for host in single:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
+from causeway.plan.paths import Ambiguous, Unreachable, Ways, without_routes
 from causeway.plan.storage import between
 from causeway.scenario.cast.base import number
 from causeway.scenario.cast.channels import Channel
@@ -75,6 +76,48 @@ class Gateways:
 
 
 @dataclass(frozen=True)
+class Defaulted:
+    """A client of a filesystem that reaches its servers by routes of its own, to `to`; or else by its default route.
+
+    `device` is where its own routes lead it, `other` where the default one does, which is slower.
+    """
+
+    filesystem: str
+    client: str
+    to: list[str]
+    device: str
+    other: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A striped filesystem of which each server answers one client by a node of its own, and others by that, too.
+
+    `by` has for each server that node, and its route for the client and for none of `others`.
+    """
+
+    filesystem: str
+    client: str
+    by: dict[str, tuple[str, str]]
+    others: list[str]
+
+
+@dataclass(frozen=True)
+class Private:
+    """Gateways, and nodes of the clients' cluster beside them that are in the servers' own networks, and forward, too.
+
+    `adapters` are the ports by which each of these (`servers`) is in the network of each server.
+    """
+
+    gateways: Gateways
+    adapters: dict[str, dict[str, Port]]
+
+    @property
+    def servers(self) -> list[str]:
+        return list(self.adapters)
+
+
+@dataclass(frozen=True)
 class Blocked:
     """Switches whose one cable to the others carries less than their clients' cables do together.
 
@@ -139,6 +182,80 @@ class AskStorage(AskClusters):
                 return Gateways(name, by, min(narrow, key=self.site.sends_mbit))
         what = f"striped filesystem that clients reach by {number(least)} nodes that forward, before a cable for all"
         raise self._lacks(what)
+
+    def private(self, least: int) -> Private:
+        """So many nodes, or more, by whom clients could reach all servers in the networks of these."""
+        gateways = self.gateways(1)
+        cluster, found = self.site.nodes[gateways.clients[0]].cluster, dict[str, dict[str, Port]]()
+        for host in self._hosts():
+            near = {server: self._ports(host, self.site.known_by(server).network) for server in self._of(gateways)}
+            node = self.site.nodes[host]
+            if node.cluster == cluster and node.forwards and all(near.values()):
+                found[host] = {server: ports[0] for server, ports in near.items()}
+        if len(found) < least:
+            raise self._lacks(f"{number(least)} nodes of {cluster} in the networks of all servers, which forward")
+        self._give([*found])
+        return Private(gateways, found)
+
+    def defaulted(self) -> Defaulted:
+        """A client whose default route would take it to all of a filesystem's servers, too, by a slower network."""
+        for name in self.site.topology.filesystems:
+            servers = [self.site.known_by(server).address for server in self.site.servers(name)]
+            for client in self._mounting(name):
+                own = [route.to for route in self.site.nodes[client].routes if route.to != "default"]
+                lacking = Ways(without_routes(self.site, [client], own))
+                ways = [self._devices(client, to, lacking) for to in servers]
+                if not all(ways) or len(set(ways)) > 1:
+                    continue
+                (device, other), *_ = [way for way in ways if way]
+                rates = [self.site.sends_mbit(Port(client, leg)) for leg in (device, other)]
+                if device != other and rates[1] < rates[0]:
+                    self.unsought(name)
+                    self._give([client])
+                    return Defaulted(name, client, [str(to) for to in own], device, other)
+        raise self._lacks(
+            "client with routes of its own to a filesystem's servers, beside a slower default route to them"
+        )
+
+    def _devices(self, client: str, to: IPv4Address, lacking: Ways) -> tuple[str, str] | None:
+        """Where a client's ways to an address begin, with its own routes and without, if it is answered by both."""
+        try:
+            ways = [self._ways.path(client, to).hops, lacking.path(client, to).hops]
+            legs = [self.site.nodes[client].interfaces[hops[0].sender.device] for hops in ways]
+            for leg in legs:
+                lacking.path(ways[0][-1].receiver.node, leg.address)
+        except (Unreachable, Ambiguous):
+            return None
+        return ways[0][0].sender.device, ways[1][0].sender.device
+
+    def answered(self) -> Answered:
+        """A client of a striped filesystem whom each server answers by a node of its own; and others of the clients."""
+        for name, about in self.site.topology.filesystems.items():
+            servers = self.site.servers(name) if about.layout == "stripe" else []
+            for client in self._mounting(name):
+                by = {server: self._last_route(server, client) for server in servers}
+                known = {server: way for server, way in by.items() if way}
+                others = [
+                    o for o in self._mounting(name) if not {self._last_route(s, o) for s in servers} & {*by.values()}
+                ]
+                if known and len({node for node, _ in known.values()}) == len(servers) and others:
+                    self.unsought(name)
+                    self._give([client, *others, *(node for node, _ in known.values())])
+                    return Answered(name, client, known, others)
+        what = "striped filesystem whose servers each answer one client, and not all, by a route of a node of its own"
+        raise self._lacks(what)
+
+    def _last_route(self, server: str, client: str) -> tuple[str, str] | None:
+        """Who forwards first what a server sends a client, and its static route to a prefix; None where none is."""
+        way, to = self._way(server, client), self.site.known_by(client).address
+        if way is None or len(way.hops) < 2:
+            return None
+        node = way.hops[0].receiver.node
+        route = self._ways.leaves(node, to).route
+        return (node, str(self.site.destination(route))) if route and route.to != "default" else None
+
+    def _of(self, gateways: Gateways) -> list[str]:
+        return self.site.servers(gateways.filesystem)
 
     def _passes(self, client: str, filesystem: str) -> int:
         """What a client's gateway passes on of what it is sent, in Mbit/s of wire."""
