@@ -91,7 +91,9 @@ def play(stage: Stage, cast: Answered) -> None:
         missing.undo()
         mc(lab, client, "mcmount", name).must()
         judge_all("routes back", whole)
+        stage.same(f"the file, as {client} reads it with both", written, digest(stage, client, file))
         stage.show(Table("Servers that answer", ["when", "client", "servers"], rows))
 
-    with stage.restore("the file is as it was written"):
-        stage.same(f"the file, as {client} reads it", written, digest(stage, client, file))
+    with stage.restore("all have all servers"):
+        everybody = [client, *others]
+        stage.same("servers", dict.fromkeys(everybody, whole), {host: servers(host) for host in everybody})

@@ -19,7 +19,7 @@ from causeway.report.result import Table
 from causeway.scenario.cast import Ask, Defaulted
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, judge_files
-from causeway.scenario.words.gateways import carried_by, client_files
+from causeway.scenario.words.gateways import carried_by, clear, client_files
 from causeway.scenario.words.mounts import due_mounts, mounted
 from causeway.scenario.words.storage import judge_ratio
 from causeway.scenario.words.transports import mount_anew
@@ -39,7 +39,7 @@ def play(stage: Stage, cast: Defaulted) -> None:
         """Files by one network, and nothing of them by the other."""
         stage.until(f"{title}: mounted", partial(mounted, stage, client), is_=whole, within_s=PATIENCE_S)
         with carried_by(stage, client, [device, idle]) as carried:
-            both = client_files(stage, name, client)
+            both = client_files(stage, cast, device)
             used = carried()
         part = used[device] / sum(used.values())
         stage.near(f"{title}: part of the bytes by {device}", 1, round(part, 3), "", within=0.02, why="sums, answers")
@@ -54,6 +54,7 @@ def play(stage: Stage, cast: Defaulted) -> None:
             due, of_mb = outcome.bound_mb / usual.ways[way].bound_mb, usual.ways[way].measured_mb
             judge_ratio(stage, f"{title}, {way}", due, outcome.measured_mb, of_mb, "its usual one")
 
+    stage.defer(lambda: clear(stage, name, [client]), "its files are gone")
     with stage.healthy(f"{client} has its files by {cast.device}"):
         usual = work("with its routes", cast.device, cast.other)
 

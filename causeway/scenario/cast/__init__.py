@@ -7,7 +7,17 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
-from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
+from causeway.scenario.cast.routes import (
+    AskRoutes,
+    Detour,
+    Distant,
+    Jumbo,
+    Leased,
+    Newcomer,
+    Short,
+    Transports,
+    WayBack,
+)
 from causeway.scenario.cast.storage import (
     Answered,
     Arrays,
@@ -34,12 +44,14 @@ __all__ = [
     "Distant",
     "Forwarded",
     "Gateways",
+    "Jumbo",
     "Keeper",
     "Leased",
     "Member",
     "Mounts",
     "Newcomer",
     "Private",
+    "Short",
     "Transports",
     "WayBack",
 ]
