@@ -1,6 +1,6 @@
 """Filesystems behind nodes that forward to them, and their clients behind switches' uplinks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
@@ -183,19 +183,38 @@ class AskStorage(AskClusters):
         what = f"striped filesystem that clients reach by {number(least)} nodes that forward, before a cable for all"
         raise self._lacks(what)
 
-    def private(self, least: int) -> Private:
-        """So many nodes, or more, by whom clients could reach all servers in the networks of these."""
+    def private(self, least: int, *, spare: bool = False) -> Private:
+        """So many nodes, or more, by whom clients could reach all servers in the networks of these.
+
+        spare: they reach the servers without their adapters there, too.
+        """
         gateways = self.gateways(1)
         cluster, found = self.site.nodes[gateways.clients[0]].cluster, dict[str, dict[str, Port]]()
+        servers = self.site.servers(gateways.filesystem)
         for host in self._hosts():
-            near = {server: self._ports(host, self.site.known_by(server).network) for server in self._of(gateways)}
+            near = {server: self._ports(host, self.site.known_by(server).network) for server in servers}
             node = self.site.nodes[host]
             if node.cluster == cluster and node.forwards and all(near.values()):
-                found[host] = {server: ports[0] for server, ports in near.items()}
+                ports = {server: those[0] for server, those in near.items()}
+                if not spare or self._spared(host, ports):
+                    found[host] = ports
         if len(found) < least:
-            raise self._lacks(f"{number(least)} nodes of {cluster} in the networks of all servers, which forward")
+            what = "in the networks of all servers, which forward"
+            other = ", and reach them by another way, too" if spare else ""
+            raise self._lacks(f"{number(least)} nodes of {cluster} {what}{other}")
         self._give([*found])
         return Private(gateways, found)
+
+    def _spared(self, host: str, ports: dict[str, Port]) -> bool:
+        """Whether a host without these ports reaches servers, and is answered."""
+        left = Ways(replace(self.site, down=frozenset(ports.values())))
+        try:
+            for server in ports:
+                hops = left.path(host, self.site.known_by(server).address).hops
+                left.path(server, self.site.nodes[host].interfaces[hops[0].sender.device].address)
+        except (Unreachable, Ambiguous):
+            return False
+        return True
 
     def defaulted(self) -> Defaulted:
         """A client whose default route would take it to all of a filesystem's servers, too, by a slower network."""
@@ -253,9 +272,6 @@ class AskStorage(AskClusters):
         node = way.hops[0].receiver.node
         route = self._ways.leaves(node, to).route
         return (node, str(self.site.destination(route))) if route and route.to != "default" else None
-
-    def _of(self, gateways: Gateways) -> list[str]:
-        return self.site.servers(gateways.filesystem)
 
     def _passes(self, client: str, filesystem: str) -> int:
         """What a client's gateway passes on of what it is sent, in Mbit/s of wire."""
