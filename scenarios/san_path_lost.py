@@ -61,19 +61,19 @@ def play(stage: Stage, cast: Private) -> None:
         due = {server: str(path(stage.site, node, to[server]).hops[0].next_hop) for server in to}
         stage.same(f"{title}: next hops", due, {server: next_hop(stage, node, to[server]) for server in to})
 
-    def lose(server: str, left: list[str]) -> Made:
-        """Pull an adapter's cable, and write a file."""
-        pulled = stage.make(link_down(lab, node, adapters[server].device))
-        watch, file = Watch(), f"{at}/lost.{node}"
+    def pull(server: str) -> Made:
+        return stage.make(link_down(lab, node, adapters[server].device))
+
+    def goes_on(server: str, left: list[str]) -> None:
+        """A file is written without an error, and the server answers by the other way."""
+        watch, file, without = Watch(), f"{at}/lost.{node}", f"without {adapters[server]}"
         argv = ("dd", "if=/dev/zero", f"of={file}", "bs=1M", f"count={SIZE_MIB}", "conv=fsync")
-        stage.same(f"without {adapters[server]}: exit code of a write", 0, lab.on(node, *argv).rc)
-        stage.holds(f"without {adapters[server]}: it took less than a minute", watch.virtual_s < PATIENCE_S)
+        stage.same(f"{without}: exit code of a write", 0, lab.on(node, *argv).rc)
+        stage.holds(f"{without}: it took less than a minute", watch.virtual_s < PATIENCE_S)
         rows.append([f"{SIZE_MIB} MiB, {adapters[server]} just pulled", f"{watch.virtual_s:.1f} s", "", "", ""])
         lab.on(node, "rm", "-f", file).must()
-        what = f"without {adapters[server]}: servers reached by adapters"
-        stage.until(what, direct, is_=left, within_s=PATIENCE_S)
-        stage.until("all servers answer", lambda: mounted(stage, node)[name], is_=whole, within_s=PATIENCE_S)
-        return pulled
+        stage.until(f"{without}: servers reached by adapters", direct, is_=left, within_s=PATIENCE_S)
+        stage.until("servers", lambda: mounted(stage, node)[name], is_=whole, within_s=PATIENCE_S)
 
     with stage.healthy("its files go by its adapters"):
         stage.same("servers reached by adapters", [*adapters], direct())
@@ -81,17 +81,22 @@ def play(stage: Stage, cast: Private) -> None:
         work("adapters", san_mb, "its adapters")
 
     first, *others = adapters
-    with stage.perturb(f"{adapters[first]} loses its cable, and a file is written"):
-        cables = [lose(first, others)]
+    with stage.perturb(f"{adapters[first]} loses its cable"):
+        cables = [pull(first)]
+
+    with stage.observe("what is written ends without an error, and the array answers by the other way"):
+        goes_on(first, others)
 
     without = replace(stage.site, down=frozenset({adapters[first]}))
     with stage.judge("its files go by the other way to that array, at the other adapters' rate"), stage.as_if(without):
         judge_hops("one pulled")
         work("one pulled", san_mb, "its adapters")
 
-    with stage.perturb("the other adapters lose theirs, one by one"):
-        for n, server in enumerate(others, 1):
-            cables.append(lose(server, others[n:]))
+    for n, server in enumerate(others, 1):
+        with stage.perturb(f"{adapters[server]} loses its cable, too"):
+            cables.append(pull(server))
+        with stage.observe("and so does that array"):
+            goes_on(server, others[n:])
 
     without = replace(stage.site, down=frozenset(adapters.values()))
     with stage.judge("all goes by the other way, at what that carries"), stage.as_if(without):
