@@ -22,6 +22,8 @@ from causeway.scenario.words.streams import near_rate, one_stream
 
 #: A GPFS block of the smallest usual size, and what is a small request.
 BLOCK, SMALL = 256 * 1024, 4096
+#: An adapter takes packets that are longer by a VLAN tag.
+TAG = 4
 
 
 def cast(ask: Ask) -> Short:
@@ -31,8 +33,8 @@ def cast(ask: Ask) -> Short:
 def play(stage: Stage, cast: Short) -> None:
     lab, site, client, server, other = stage.lab, stage.site, cast.client, cast.server, cast.other
     to = {node: site.known_by(node).address for node in (client, server, other)}
-    fits, rows = cast.mtu - SEGMENT, list[list[str]]()
-    everything = dict.fromkeys((SMALL, fits, fits + 1, BLOCK), ARRIVES)
+    fits, larger, rows = cast.mtu - SEGMENT, cast.mtu - SEGMENT + TAG + 1, list[list[str]]()
+    everything = dict.fromkeys((SMALL, fits, larger, BLOCK), ARRIVES)
 
     def judge(when: str, sender: str, receiver: str, sizes: dict[int, str]) -> None:
         """What becomes of writes of some sizes from one to the other."""
@@ -63,7 +65,7 @@ def play(stage: Stage, cast: Short) -> None:
         before = {node: told(stage, node) for node in (client, server)}
 
     with stage.judge("what it reads stalls where it does not fit, and nobody is told"):
-        judge("no MTU, it reads", server, client, everything | {fits + 1: STALLS, BLOCK: STALLS})
+        judge("no MTU, it reads", server, client, everything | {larger: STALLS, BLOCK: STALLS})
         stage.same("ICMP messages to the server", 0, told(stage, server) - before[server])
 
     with stage.judge(f"what it writes arrives: {cast.gateway} tells it"):

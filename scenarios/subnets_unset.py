@@ -58,9 +58,10 @@ def play(stage: Stage, cast: Defaulted) -> None:
     with stage.healthy(f"{client} has its files by {cast.device}"):
         usual = work("with its routes", cast.device, cast.other)
 
-    lacking = without_routes(stage.site, [client], cast.to)
+    lacking = without_routes(stage.site, [client], [route.to for route in cast.routes])
     with stage.perturb(f"{client} lacks its routes to the filesystem's networks"):
-        change = together("no routes but the default", [route_missing(stage.lab, client, to) for to in cast.to])
+        gone = [route_missing(stage.lab, client, stage.site.shown_destination(route)) for route in cast.routes]
+        change = together("no routes but the default", gone)
         missing = stage.make(change, then=lambda: mount_anew(stage, name, [client]))
 
     with stage.judge(f"it mounts, all servers answer, and its files go by {cast.other}"), stage.as_if(lacking):

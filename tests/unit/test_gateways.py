@@ -17,7 +17,7 @@ from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.plan.fairshare import tcp_goodput_mbit
-from causeway.plan.files import Share, bound_mb, spread
+from causeway.plan.files import Share, bound_mb, each_mb, spread
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import Ways, at_rate, path, without_routes
 from causeway.plan.storage import between, dealt
@@ -88,7 +88,8 @@ def test_servers_beside_the_clients_are_in_each_arrays_network_and_have_another_
 
 def test_whose_default_route_is_slower_and_whom_each_server_answers_by_its_own_node() -> None:
     slow = Ask(PLANCK).defaulted()
-    assert (slow.client, slow.device, slow.other, slow.to) == ("pc11", "ib0", "eth0", ["n", "s1", "s2", "s3", "s4"])
+    assert (slow.client, slow.device, slow.other) == ("pc11", "ib0", "eth0")
+    assert [route.to for route in slow.routes] == ["n", "s1", "s2", "s3", "s4"]
     with pytest.raises(Unsupported, match="a slower default route"):
         Ask(without_routes(PLANCK, PLANCK.nodes, ["default"])).defaulted()
     answered = Ask(PLANCK).answered()
@@ -113,6 +114,12 @@ def test_who_is_behind_a_gateway_of_shorter_packets() -> None:
     for question in (Ask(SITE).short, Ask(SITE).jumbo):
         with pytest.raises(Unsupported, match="jubl has no"):
             question()
+
+
+def test_another_cluster_is_beside_them_where_its_wire_is_wider_than_the_cable() -> None:
+    assert Ask(PLANCK).beside(GATEWAYS) == "franklin"
+    with pytest.raises(Unsupported, match="planck has no client of another cluster than PLANCK by nersc10g:ngf"):
+        Ask(at_rate(PLANCK, Port("franklin", "eth0"), 1000)).beside(GATEWAYS)
 
 
 def test_nobody_has_two_transports_by_one_gateway() -> None:
@@ -237,6 +244,8 @@ class Lab(Here):
             "route_missing": lambda _, node, to: self.change(f"{node} lacks {to}"),
             "link_down": lambda _, node, device: self.change(f"{node}:{device}"),
             "carried_by": self.carried_by,
+            "read_at_once": self.read_at_once,
+            "write_each": lambda *_: None,
             "clear": lambda *_: None,
             "mc": self.mc,
             "digest": self.digest,
@@ -312,6 +321,19 @@ class Lab(Here):
         first = path(stage.site, node, PLANCK.known_by("ddn01").address).hops[0].sender.device
         used = "ib0" if self.wrong == "it goes by the fast one" else first
         yield lambda: {device: 1000 * (device == used) for device in devices}
+
+    def read_at_once(self, stage: Stage, _: Any, sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+        clients = {node: shares(stage.site, node, "read") for node in sizes}
+        due = each_mb(stage.site, clients)
+        first, others = "franklin" not in sizes, len(sizes) == 5
+        here = {
+            "alone they have less": first and not self.times("alone"),
+            "the other has more": others,
+            "two have less": len(sizes) == 2,
+            "they keep less": first and self.asked.get("alone", 0) > 0,
+        }
+        times = (1.3 if "more" in self.wrong else 0.7) if here.get(self.wrong) else 1
+        return {node: (mb, mb * (times if node in ("franklin", "pc11") else 1)) for node, mb in due.items()}
 
     def mc(self, _: Any, __: str, *argv: str) -> Result:
         refused = argv[0] == "mcmount" and len(self.missing()) > 1 and self.wrong != "it mounts all the same"
@@ -409,6 +431,12 @@ FAILS = {
         "one pulled slows": "one pulled: write",
         "all pulled is fast": "all pulled: write",
         "it stays on the other way": "servers reached by adapters",
+    },
+    "shared_backend": {
+        "alone they have less": "alone: pc11",
+        "the other has more": "all: pc11",
+        "two have less": "one of each: pc11",
+        "they keep less": "afterwards: pc11",
     },
     "subnets_unset": {
         "own routes are slow": "with its routes: write",

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
+from causeway.model.topology import Route
 from causeway.plan.paths import Ambiguous, Unreachable, Ways, without_routes
 from causeway.plan.storage import between
 from causeway.scenario.cast.base import number
@@ -77,14 +78,14 @@ class Gateways:
 
 @dataclass(frozen=True)
 class Defaulted:
-    """A client of a filesystem that reaches its servers by routes of its own, to `to`; or else by its default route.
+    """A client of a filesystem that reaches its servers by `routes` of its own, or else by its default route.
 
     `device` is where its own routes lead it, `other` where the default one does, which is slower.
     """
 
     filesystem: str
     client: str
-    to: list[str]
+    routes: list[Route]
     device: str
     other: str
 
@@ -183,6 +184,17 @@ class AskStorage(AskClusters):
         what = f"striped filesystem that clients reach by {number(least)} nodes that forward, before a cable for all"
         raise self._lacks(what)
 
+    def beside(self, gateways: Gateways) -> str:
+        """A client of another cluster, by the same cable, with wires of its own for all that this carries."""
+        name, cluster = gateways.filesystem, self.site.nodes[gateways.clients[0]].cluster
+        for host in self._hosts():
+            mounts = name in self.site.mounts(self.site.nodes[host].cluster or "")
+            if mounts and self.site.nodes[host].cluster != cluster and gateways.narrow in self._common([host], name):
+                first = self._ways.path(host, self._server(name)).hops[0].segments[0].cables[0].sender
+                if self.site.sends_mbit(first) > self.site.sends_mbit(gateways.narrow):
+                    return self._give([host])[0]
+        raise self._lacks(f"client of another cluster than {cluster} by {gateways.narrow}, with a wider wire")
+
     def private(self, least: int, *, spare: bool = False) -> Private:
         """So many nodes, or more, by whom clients could reach all servers in the networks of these.
 
@@ -221,8 +233,8 @@ class AskStorage(AskClusters):
         for name in self.site.topology.filesystems:
             servers = [self.site.known_by(server).address for server in self.site.servers(name)]
             for client in self._mounting(name):
-                own = [route.to for route in self.site.nodes[client].routes if route.to != "default"]
-                lacking = Ways(without_routes(self.site, [client], own))
+                own = [route for route in self.site.nodes[client].routes if route.to != "default"]
+                lacking = Ways(without_routes(self.site, [client], [route.to for route in own]))
                 ways = [self._devices(client, to, lacking) for to in servers]
                 if not all(ways) or len(set(ways)) > 1:
                     continue
@@ -231,7 +243,7 @@ class AskStorage(AskClusters):
                 if device != other and rates[1] < rates[0]:
                     self.unsought(name)
                     self._give([client])
-                    return Defaulted(name, client, [str(to) for to in own], device, other)
+                    return Defaulted(name, client, own, device, other)
         raise self._lacks(
             "client with routes of its own to a filesystem's servers, beside a slower default route to them"
         )
