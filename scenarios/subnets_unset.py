@@ -19,7 +19,7 @@ from causeway.report.result import Table
 from causeway.scenario.cast import Ask, Defaulted
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, judge_files
-from causeway.scenario.words.gateways import carried_by, clear, client_files
+from causeway.scenario.words.gateways import carried_by, client_files
 from causeway.scenario.words.mounts import due_mounts, mounted
 from causeway.scenario.words.storage import judge_ratio
 from causeway.scenario.words.transports import mount_anew
@@ -54,7 +54,6 @@ def play(stage: Stage, cast: Defaulted) -> None:
             due, of_mb = outcome.bound_mb / usual.ways[way].bound_mb, usual.ways[way].measured_mb
             judge_ratio(stage, f"{title}, {way}", due, outcome.measured_mb, of_mb, "its usual one")
 
-    stage.defer(lambda: clear(stage, name, [client]), "its files are gone")
     with stage.healthy(f"{client} has its files by {cast.device}"):
         usual = work("with its routes", cast.device, cast.other)
 

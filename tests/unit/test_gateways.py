@@ -210,6 +210,8 @@ class Lab(Here):
             "all have less": whole and not self.times("all"),
             "one gateway has more": by == {"pgw1"} and len(clients) > 1,
             "tasks count": tasks > 4,
+            "both by one": "led" in self.asked,
+            "they keep less": whole and "undone" in self.asked,
             "two are no faster": len(by) == 2 and by < set(GATEWAYS.gateways),
             "a third adds": len(by) == 3,
             "a wide cable is narrow": wide,
@@ -242,6 +244,9 @@ class Lab(Here):
             "connected_from": self.connected_from,
             "mount_anew": self.mount_anew,
             "route_missing": lambda _, node, to: self.change(f"{node} lacks {to}"),
+            "led_by": self.led_by,
+            "together": lambda title, changes: self.change(title) if list(changes) else None,
+            "link_silent": lambda _, node, device: self.change(f"{node}:{device}"),
             "link_down": lambda _, node, device: self.change(f"{node}:{device}"),
             "carried_by": self.carried_by,
             "read_at_once": self.read_at_once,
@@ -272,7 +277,7 @@ class Lab(Here):
                 done = super().undo(of)
 
                 def back() -> None:
-                    lab.asked.pop(title, None)
+                    lab.asked.pop("pgw1:ib0" if "silent" in self.title else title, None)
                     lab.asked["undone"] = 1
                     done()
 
@@ -289,7 +294,18 @@ class Lab(Here):
     def missing(self) -> list[str]:
         return [title for title in self.asked if "lacks" in title]
 
+    @contextmanager
+    def led_by(self, stage: Stage, _: Any, by: Mapping[str, str]) -> Iterator[None]:
+        self.asked["led"] = 0
+        with stage.as_if(dealt(PLANCK, {client: dict.fromkeys(SERVERS, gateway) for client, gateway in by.items()})):
+            yield
+        del self.asked["led"]
+
     def mounted(self, _: Stage, node: str) -> dict[str, str]:
+        if "pgw1:ib0" in self.asked:
+            lost = node == "pc11" and self.wrong != "it loses nothing"
+            lost &= "led" not in self.asked or self.wrong == "it does not come back"
+            return {"ngf": "0 of 4" if lost or (node == "pc21" and self.wrong == "others lose it, too") else "4 of 4"}
         lacking = [title for title in self.missing() if title.startswith("nsd")]
         less = node == "pc11" and lacking and self.wrong != "it loses nothing"
         other = node == "pc21" and lacking and self.wrong == "others lose it, too"
@@ -431,6 +447,16 @@ FAILS = {
         "one pulled slows": "one pulled: write",
         "all pulled is fast": "all pulled: write",
         "it stays on the other way": "servers reached by adapters",
+    },
+    "gateway_lost": {
+        "all have less": "a gateway each: write",
+        "it loses nothing": "servers of pc11",
+        "others lose it, too": "servers of the others",
+        "it reads something else": "what pc11 wrote",
+        "it does not come back": "servers of pc11, by pgw2",
+        "both by one": "both by one: write",
+        "they keep less": "a gateway each again: write",
+        "it stays": "whom the clients go by",
     },
     "shared_backend": {
         "alone they have less": "alone: pc11",

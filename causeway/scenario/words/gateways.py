@@ -1,6 +1,6 @@
 """A striped filesystem that clients reach through gateways, for scenarios: what these pass on, beside what is due."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ipaddress import IPv4Address
 from math import ceil
@@ -14,15 +14,16 @@ from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.files import spread
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import Segment, path
+from causeway.plan.storage import dealt
 from causeway.scenario.cast import Defaulted, Gateways
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, both_ways
-from causeway.scenario.words.routes import next_hop
+from causeway.scenario.words.routes import next_hop, rerouted
 from causeway.scenario.words.storage import by_others
 
 #: Seconds for which files are written, how many on a client read its files at once, and how many tasks it has where it
 #: writes alone: one waits for each of its calls, and has an eighth less.
-_SECONDS, _READERS, _TASKS = 1.2, 2, 4
+_SECONDS, _READERS, _TASKS = 0.9, 2, 4
 
 
 def gateway_mb(site: Site, cast: Gateways, client: str) -> dict[Direction, float]:
@@ -42,6 +43,17 @@ def going_by(stage: Stage, cast: Gateways, nodes: Sequence[str]) -> Iterator[Non
     """All clients go by these, dealt out in turn; what is expected is of the site as it is then."""
     change, site = by_others(stage, cast, dict.fromkeys(stage.site.servers(cast.filesystem), nodes))
     made = stage.make(change)
+    with stage.as_if(site):
+        yield
+    made.undo()
+
+
+@contextmanager
+def led_by(stage: Stage, cast: Gateways, by: Mapping[str, str]) -> Iterator[None]:
+    """Some clients go by others' gateways; what is expected is of the site as it is then."""
+    servers = stage.site.servers(cast.filesystem)
+    site = dealt(stage.site, {client: dict.fromkeys(servers, gateway) for client, gateway in by.items()})
+    made = stage.make(rerouted(stage, site, ", ".join(f"{client} goes by {gateway}" for client, gateway in by.items())))
     with stage.as_if(site):
         yield
     made.undo()
@@ -67,11 +79,20 @@ def _least_mb(site: Site, filesystem: str, segments: Sequence[Segment]) -> dict[
 
 
 def files(stage: Stage, cast: Gateways, clients: Sequence[str], due_mb: float, tasks: int = 1) -> Both:
-    """Clients write and read, all at once, for about a second of what is due of all together; so many tasks on each."""
+    """Clients write and read, all at once, for about a second of what is due of all together; so many tasks on each.
+
+    Their files are gone afterwards: all are in the lab's memory.
+    """
     each = tasks * _READERS * ceil(_SECONDS * due_mb * 1e6 / 2**20 / len(clients) / tasks / _READERS)
-    stage.defer(lambda: clear(stage, cast.filesystem, clients), "the files are gone")
     readers = _READERS if tasks == 1 else 1
-    return both_ways(stage, cast.filesystem, clients, size_mib=each, shared=False, readers=readers, tasks=tasks)
+    return _then_gone(stage, cast.filesystem, clients, each, readers, tasks)
+
+
+def _then_gone(stage: Stage, filesystem: str, clients: Sequence[str], size_mib: int, readers: int, tasks: int) -> Both:
+    try:
+        return both_ways(stage, filesystem, clients, size_mib=size_mib, shared=False, readers=readers, tasks=tasks)
+    finally:
+        clear(stage, filesystem, clients)
 
 
 def lone_files(stage: Stage, cast: Gateways, client: str, due_mb: float) -> Both:
@@ -90,7 +111,7 @@ def client_files(stage: Stage, cast: Defaulted, device: str) -> Both:
     """A client writes and reads, by several tasks, for about a second of what one of its ports carries."""
     due_mb = wire_mb(stage, cast.filesystem, cast.client, device)["write"]
     size_mib = _TASKS * ceil(_SECONDS * due_mb * 1e6 / 2**20 / _TASKS)
-    return both_ways(stage, cast.filesystem, [cast.client], size_mib=size_mib, shared=False, tasks=_TASKS)
+    return _then_gone(stage, cast.filesystem, [cast.client], size_mib, 1, _TASKS)
 
 
 def wire_mb(stage: Stage, filesystem: str, node: str, device: str) -> dict[Direction, float]:
