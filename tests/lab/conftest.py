@@ -23,11 +23,12 @@ PLAYS = Path(__file__).parent / "plays"
 XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 #: Those that no site of the day casts, or for which there is no time by day: by night deisa has a long cable, and
 #: leases; tests/sites/race.yaml a slow disk; dcs9900 an array behind several servers, ds3400 and ds5300 several disks
-#: behind servers of their own; and xe plays all.
+#: behind servers of their own, planck gateways; and xe plays all.
 BY_NIGHT = (
-    "arrays_added", "controller_lost", "lost_pair_expels", "messages_beside_files", "port_or_server_lost",
-    "rebuild_in_one_pool", "servers_added", "servers_by_controller", "startup_race", "tree_b_eff",
-    "tree_groups", "uplink_blocking", "window_over_wan",
+    "arrays_added", "controller_lost", "gateway_lost", "gateway_mtu", "gateway_routes", "gateways_added",
+    "jumbo_line_rate", "lost_pair_expels", "messages_beside_files", "port_or_server_lost", "private_servers",
+    "rebuild_in_one_pool", "san_path_lost", "servers_added", "servers_by_controller", "shared_backend",
+    "startup_race", "subnets_unset", "tree_b_eff", "tree_groups", "uplink_blocking", "window_over_wan",
 )  # fmt: skip
 
 

@@ -307,8 +307,8 @@ class AskRoutes(Asking):
             server = self.site.servers(name)[0]
             mounting = [h for h in self._hosts() if name in self.site.mounts(self.site.nodes[h].cluster or "")]
             found = {h: way.hops for h in mounting if (way := self._way(h, server)) and len(way.hops) > 1}
-            mtus = {h: min(self.site.mtu(hop.sender) for hop in hops) for h, hops in found.items()}
-            own = {h: self.site.mtu(hops[0].sender) for h, hops in found.items()}
+            sizes = {h: [self.site.mtu(hop.segments[0].cables[0].sender) for hop in hops] for h, hops in found.items()}
+            mtus, own = {h: min(of) for h, of in sizes.items()}, {h: of[0] for h, of in sizes.items()}
             whole = [h for h in found if mtus[h] == own[h] and not self._serves(h) and self._talk(server, h)]
             for client, hops in found.items():
                 route = self._ways.leaves(client, self._known(server)).route
@@ -326,7 +326,8 @@ class AskRoutes(Asking):
     def jumbo(self) -> Jumbo:
         """Hosts of a jumbo network, of which some have adapters that take less."""
         for network, about in self.site.topology.networks.items():
-            ports = {h: ports[0] for h in self._hosts() if (ports := self._ports(h, network))}
+            cabled = {end for cable in self.site.cables for end in cable.ends}
+            ports = {h: ports[0] for h in self._hosts() if (ports := self._ports(h, network)) and ports[0] in cabled}
             full = [h for h, port in ports.items() if self.site.mtu(port) == about.mtu]
             short = [h for h, port in ports.items() if self.site.mtu(port) < about.mtu]
             if len(full) < 3 or len(short) < 2:

@@ -172,7 +172,8 @@ class AskStorage(AskClusters):
             by: dict[str, str] = {}
             for client in self._mounting(name) if about.layout == "stripe" else []:
                 found = {between(self._ways, client, server) for server in self.site.servers(name)}
-                if len(found) == 1 and (gateway := found.pop()) and gateway not in by.values():
+                gateway = found.pop() if len(found) == 1 else None
+                if gateway and gateway not in by.values() and self._passes(client, name):
                     by[client] = gateway
             rates = {client: self._passes(client, name) for client in by}
             one, together = min(rates.values(), default=0), sum(rates.values())
@@ -205,6 +206,9 @@ class AskStorage(AskClusters):
         servers = self.site.servers(gateways.filesystem)
         for host in self._hosts():
             near = {server: self._ports(host, self.site.known_by(server).network) for server in servers}
+            near = {
+                server: [port for port in those if self._wired(host, port.device)] for server, those in near.items()
+            }
             node = self.site.nodes[host]
             if node.cluster == cluster and node.forwards and all(near.values()):
                 ports = {server: those[0] for server, those in near.items()}
@@ -249,15 +253,24 @@ class AskStorage(AskClusters):
         )
 
     def _devices(self, client: str, to: IPv4Address, lacking: Ways) -> tuple[str, str] | None:
-        """Where a client's ways to an address begin, with its own routes and without, if it is answered by both."""
+        """The cables' ports where a client's ways to an address begin, with its own routes and without.
+
+        None where one is no single cable, or it is not answered by both.
+        """
         try:
             ways = [self._ways.path(client, to).hops, lacking.path(client, to).hops]
-            legs = [self.site.nodes[client].interfaces[hops[0].sender.device] for hops in ways]
-            for leg in legs:
-                lacking.path(ways[0][-1].receiver.node, leg.address)
+            if not all(hops and len(hops[0].segments[0].cables) == 1 for hops in ways):
+                return None
+            own, other = (hops[0].sender.device for hops in ways)
+            for device in (own, other):
+                lacking.path(ways[0][-1].receiver.node, self.site.nodes[client].interfaces[device].address)
         except (Unreachable, Ambiguous):
             return None
-        return ways[0][0].sender.device, ways[1][0].sender.device
+        return (own, other) if self._wired(client, own) and self._wired(client, other) else None
+
+    def _wired(self, host: str, device: str) -> bool:
+        """Whether an interface is a cable's port, and no bond."""
+        return any(Port(host, device) in cable.ends for cable in self.site.cables)
 
     def answered(self) -> Answered:
         """A client of a striped filesystem whom each server answers by a node of its own; and others of the clients."""
@@ -286,9 +299,12 @@ class AskStorage(AskClusters):
         return (node, str(self.site.destination(route))) if route and route.to != "default" else None
 
     def _passes(self, client: str, filesystem: str) -> int:
-        """What a client's gateway passes on of what it is sent, in Mbit/s of wire."""
+        """What a client's gateway passes on of what it is sent, in Mbit/s of wire; 0 where that takes channels."""
         first, second, *_ = self._ways.path(client, self._server(filesystem)).hops
-        return min(self.site.sends_mbit(s.cables[0].sender) for s in (first.segments[-1], second.segments[0]))
+        sides = (first.segments[-1], second.segments[0])
+        if any(len(segment.cables) > 1 for segment in sides):
+            return 0
+        return min(self.site.sends_mbit(segment.cables[0].sender) for segment in sides)
 
     def _common(self, clients: list[str], filesystem: str) -> list[Port]:
         """The ports from which a single cable carries what each of some clients sends to each server."""
