@@ -17,6 +17,7 @@ from causeway.scenario.cast import Ask, Gateways
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
 from causeway.scenario.words.gateways import clear, narrow_mb
+from causeway.scenario.words.mounts import due_mounts, mounted
 from causeway.scenario.words.storage import judge_ratio
 from causeway.scenario.words.transports import read_at_once, write_each
 
@@ -71,7 +72,10 @@ def play(stage: Stage, cast: Cast) -> None:
     with stage.contrast("beside one client of the first it has a half"):
         two = read("one of each", [clients[0], other])
         judge_ratio(stage, f"{other} beside one", 0.5, two[other], most_mb, "the cable")
+        afterwards = read("alone again", clients)
+        judge_ratio(stage, "alone again", 1, sum(afterwards.values()), most_mb, "the cable")
         stage.show(Table("MB/s read", ["when", "client", "computed", "measured"], rows))
 
-    with stage.restore("alone they have the cable again"):
-        judge_ratio(stage, "afterwards", 1, sum(read("afterwards", clients).values()), most_mb, "the cable")
+    with stage.restore("all reach all servers"):
+        seen_by = {node: mounted(stage, node)[name] for node in everybody}
+        stage.same("servers", {node: due_mounts(stage, node)[name] for node in everybody}, seen_by)

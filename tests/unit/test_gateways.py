@@ -462,7 +462,7 @@ FAILS = {
         "alone they have less": "alone: pc11",
         "the other has more": "all: pc11",
         "two have less": "one of each: pc11",
-        "they keep less": "afterwards: pc11",
+        "they keep less": "alone again: pc11",
     },
     "subnets_unset": {
         "own routes are slow": "with its routes: write",
