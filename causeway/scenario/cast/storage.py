@@ -1,13 +1,13 @@
 """Filesystems behind nodes that forward to them, and their clients behind switches' uplinks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
 from causeway.model.topology import Route
 from causeway.plan.paths import Ambiguous, Unreachable, Ways, without_routes
 from causeway.plan.storage import between
-from causeway.scenario.cast.base import number
+from causeway.scenario.cast.base import number, several
 from causeway.scenario.cast.channels import Channel
 from causeway.scenario.cast.clusters import AskClusters
 
@@ -182,8 +182,8 @@ class AskStorage(AskClusters):
                 self.unsought(name)
                 self._give([*by, *by.values(), *self.site.servers(name)])
                 return Gateways(name, by, min(narrow, key=self.site.sends_mbit))
-        what = f"striped filesystem that clients reach by {number(least)} nodes that forward, before a cable for all"
-        raise self._lacks(what)
+        who = several(least, "a node that forwards", "nodes that forward")
+        raise self._lacks(f"striped filesystem that clients reach by {who}, before a cable for all")
 
     def beside(self, gateways: Gateways) -> str:
         """A client of another cluster, by the same cable, with wires of its own for all that this carries."""
@@ -196,11 +196,8 @@ class AskStorage(AskClusters):
                     return self._give([host])[0]
         raise self._lacks(f"client of another cluster than {cluster} by {gateways.narrow}, with a wider wire")
 
-    def private(self, least: int, *, spare: bool = False) -> Private:
-        """So many nodes, or more, by whom clients could reach all servers in the networks of these.
-
-        spare: they reach the servers without their adapters there, too.
-        """
+    def private(self, least: int) -> Private:
+        """So many nodes, or more, by whom clients could reach all servers in the networks of these."""
         gateways = self.gateways(1)
         cluster, found = self.site.nodes[gateways.clients[0]].cluster, dict[str, dict[str, Port]]()
         servers = self.site.servers(gateways.filesystem)
@@ -211,26 +208,11 @@ class AskStorage(AskClusters):
             }
             node = self.site.nodes[host]
             if node.cluster == cluster and node.forwards and all(near.values()):
-                ports = {server: those[0] for server, those in near.items()}
-                if not spare or self._spared(host, ports):
-                    found[host] = ports
+                found[host] = {server: those[0] for server, those in near.items()}
         if len(found) < least:
-            what = "in the networks of all servers, which forward"
-            other = ", and reach them by another way, too" if spare else ""
-            raise self._lacks(f"{number(least)} nodes of {cluster} {what}{other}")
+            raise self._lacks(f"{number(least)} nodes of {cluster} in the networks of all servers, which forward")
         self._give([*found])
         return Private(gateways, found)
-
-    def _spared(self, host: str, ports: dict[str, Port]) -> bool:
-        """Whether a host without these ports reaches servers, and is answered."""
-        left = Ways(replace(self.site, down=frozenset(ports.values())))
-        try:
-            for server in ports:
-                hops = left.path(host, self.site.known_by(server).address).hops
-                left.path(server, self.site.nodes[host].interfaces[hops[0].sender.device].address)
-        except (Unreachable, Ambiguous):
-            return False
-        return True
 
     def defaulted(self) -> Defaulted:
         """A client whose default route would take it to all of a filesystem's servers, too, by a slower network."""
