@@ -26,6 +26,8 @@ from causeway.scenario.words.transports import digest
 #: A silent server makes a client wait for ten seconds, and is asked anew every few.
 PATIENCE_S = 60
 SIZE_MIB = 8
+#: On each client: one task alone waits for its calls.
+TASKS = 4
 
 
 def cast(ask: Ask) -> Gateways:
@@ -40,7 +42,7 @@ def play(stage: Stage, cast: Gateways) -> None:
 
     def work(title: str, gateways: int) -> None:
         """Both clients at work, in rates of one gateway."""
-        both: Both = files(stage, cast, clients, gateways * one_mb["write"])
+        both: Both = files(stage, cast, clients, gateways * one_mb["write"], TASKS)
         judge_files(stage, title, both)
         for way, seen in both.ways.items():
             judge_ratio(stage, f"{title}, {way}", gateways, seen.measured_mb, one_mb[way], "a gateway's link")

@@ -205,7 +205,7 @@ class Lab(Here):
         here = {
             "all have less": whole and not self.times("all"),
             "one gateway has more": by == {"pgw1"} and len(clients) > 1,
-            "tasks count": tasks > 4,
+            "tasks count": tasks == 4 and len(clients) == 1,
             "both by one": "led" in self.asked,
             "they keep less": whole and "undone" in self.asked,
             "two are no faster": len(by) == 2 and by < set(GATEWAYS.gateways),
@@ -405,7 +405,7 @@ FAILS = {
     "gateways_added": {
         "all have less": "all gateways: write",
         "one gateway has more": "one gateway: write",
-        "tasks count": "one client with 16 tasks: write",
+        "tasks count": "one client: write",
         "two are no faster": "2 gateways: write",
         "a third adds": "3 gateways: write",
         "a wide cable is narrow": "a wide cable: write",
