@@ -1,8 +1,8 @@
 """Gateways are added one by one: each passes on its link's rate, until the way to the filesystem is full.
 
 Claim: clients that go by one gateway have its link among them, and one client with as many tasks has it, too; by two
-they have twice that. The rate grows by a gateway for each one more until it is what the cable to the filesystem carries; whoever
-comes then adds nothing. Where that cable carries what all gateways do, each of them counts.
+they have twice that. The rate grows by a gateway for each one more until it is what the cable to the filesystem
+carries; whoever comes then adds nothing. Where that cable carries what all gateways do, each of them counts.
 
 Cause: what clients send goes by their gateway's one link, and all gateways' links meet at one cable.
 
