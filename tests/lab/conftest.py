@@ -25,7 +25,7 @@ XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 #: leases; tests/sites/race.yaml a slow disk; dcs9900 an array behind several servers, ds3400 and ds5300 several disks
 #: behind servers of their own, planck gateways; and xe plays all.
 BY_NIGHT = (
-    "arrays_added", "controller_lost", "gateway_lost", "gateway_mtu", "gateway_routes", "gateways_added",
+    "arrays_added", "controller_lost", "gateway_mtu", "gateway_routes",
     "jumbo_line_rate", "lost_pair_expels", "messages_beside_files", "port_or_server_lost", "private_servers",
     "rebuild_in_one_pool", "servers_added", "servers_by_controller", "shared_backend",
     "startup_race", "subnets_unset", "tree_b_eff", "tree_groups", "uplink_blocking", "window_over_wan",
