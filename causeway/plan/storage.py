@@ -11,27 +11,37 @@ from causeway.plan.paths import Ambiguous, Unreachable, Ways
 
 
 def between(ways: Ways, one: str, other: str) -> str | None:
-    """The one node that forwards what two nodes send each other; None where it is none, several, or another back."""
+    """The node next to the first of two that forwards what they send each other, both ways; None where it is none, or
+    another on the way back."""
     here, there = (ways.site.known_by(node).address for node in (one, other))
     try:
-        hops = [*ways.path(one, there).hops[:-1], *ways.path(other, here).hops[:-1]]
+        out, back = ways.path(one, there).hops, ways.path(other, here).hops
     except (Unreachable, Ambiguous):
         return None
-    found = {hop.receiver.node for hop in hops}
-    return found.pop() if len(hops) == 2 and len(found) == 1 else None
+    found = {hop.receiver.node for hop in out[:1]} | {hop.sender.node for hop in back[-1:]}
+    return found.pop() if len(found) == 1 and not found & {one, other} else None
 
 
 def dealt(site: Site, by: Mapping[str, Mapping[str, str]]) -> Site:
     """The site as it is when clients and servers send to each other by these nodes (client -> server -> node).
 
-    Their routes stay as wide as they are. KeyError where a node has no address in the network that a route leads to.
+    Their routes stay as wide as they are. What a server sends is given to such a node by the first on the way that is
+    in a network with it. KeyError where nobody is, or a client is not.
     """
     ways = Ways(site)
     for client, gateways in by.items():
         for server, gateway in gateways.items():
-            for node, other in ((client, server), (server, client)):
-                site = _by(site, ways, node, site.known_by(other).address, gateway)
+            here, there = site.known_by(client).address, site.known_by(server).address
+            site = _by(site, ways, client, there, gateway)
+            site = _by(site, ways, _neighbour(ways, server, here, gateway), here, gateway)
     return site
+
+
+def _neighbour(ways: Ways, server: str, to: IPv4Address, gateway: str) -> str:
+    """The first on a server's way to an address that sends in a network in which a gateway has an address."""
+    networks = {leg.network for leg in ways.site.nodes[gateway].interfaces.values()}
+    hops = ways.path(server, to).hops
+    return next((hop.sender.node for hop in hops if hop.network in networks), server)
 
 
 def slowed(site: Site, filesystem: str, server: str, part: float) -> Site:

@@ -98,7 +98,9 @@ def expect(
     own = {cable: list(bounds(site, cable.sender)) for cable in every}
     capacity |= {str(bound): bound.wire_mbit for its in own.values() for bound in its}
     wanted = {label: [str(link) for cable in taken for link in (cable, *own[cable])] for label, taken in cables.items()}
-    mtus = {label: min(site.mtu(cable.sender) for cable in taken) for label, taken in cables.items()}
+    mtus = {
+        label: min(site.mtu(end) for c in taken for end in (c.sender, c.receiver)) for label, taken in cables.items()
+    }
     for stream in streams:
         if stream.window is None:
             continue

@@ -1,6 +1,7 @@
 """Files written and read at full speed on many nodes at once, by fio."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,14 @@ from causeway.process import run_all
 #: As applications on an I/O node do it: each call takes one block of a filesystem (Redpaper, maxblocksize=1024K).
 _BLOCK = "1M"
 _PATIENCE_S = 600
+#: Within how many seconds all are started; and what waits then for a moment of a node's uptime, in hundredths of one.
+_STARTED_S = 1.0
+_WAIT = """
+read now _ </proc/uptime
+left=$(($0 - ${now%.*}${now#*.}))
+[ $left -le 0 ] || sleep $((left / 100)).$(printf %02d $((left % 100)))
+exec "$@"
+"""
 
 
 @dataclass(frozen=True)
@@ -38,9 +47,17 @@ class Done:
         return self.mebibytes * 2**20 / 1e6 / self.seconds
 
 
-def play(lab: Lab, jobs: Sequence[Job], direction: Direction) -> Done:
-    """Do all jobs at the same time. What is written is on the servers in the end (fsync)."""
-    results = run_all([lab.enter(job.node, _argv(job, direction)) for job in jobs], timeout_s=_PATIENCE_S, at_once=64)
+def play(lab: Lab, jobs: Sequence[Job], direction: Direction, *, at_once: bool = False) -> Done:
+    """Do all jobs at the same time. What is written is on the servers in the end (fsync).
+
+    They begin as they are started, one after the other; at_once: all at one moment of the lab's clock.
+    """
+    argvs = [_argv(job, direction) for job in jobs]
+    if at_once:
+        moment = round(100 * (time.clock_gettime(time.CLOCK_BOOTTIME) + _STARTED_S))
+        argvs = [["sh", "-c", _WAIT, str(moment), *argv] for argv in argvs]
+    argvs = [lab.enter(job.node, argv) for job, argv in zip(jobs, argvs, strict=True)]
+    results = run_all(argvs, timeout_s=_PATIENCE_S, at_once=64)
     took_ms: list[float] = []
     for job, result in zip(jobs, results, strict=True):
         done = json.loads(result.must()[result.stdout.index("{") :])["jobs"][0]

@@ -57,6 +57,7 @@ def layout(parts: Parts) -> Layout:
     for wanted in ((0, 4), (1, 3), (_MIDDLE,)):  # from the outside: who joins others stands where those are
         for number in wanted:
             _fill(parts, number, [n for n in parts.boxes if column[n] == number], height, width, boxes)
+    _part(parts, boxes)
     _squeeze(boxes)
     top = min((place.y for place in boxes.values()), default=0) - 2 * MARGIN - 12
     for place in boxes.values():
@@ -124,6 +125,22 @@ def _fill(
         y, last = y + height[name] + room, parts.boxes[name].cluster
     for name in names:
         boxes[name].y -= (y - room) / 2
+
+
+def _part(parts: Parts, boxes: dict[str, Place]) -> None:
+    """Move clusters of one side down that would reach into the one above: their columns are filled one by one."""
+    clusters = list(parts.site.topology.clusters)
+    for side in (clusters[::2], clusters[1::2]):
+        above: float | None = None
+        for cluster in side:
+            mine = [boxes[name] for name, box in parts.boxes.items() if box.cluster == cluster]
+            if not mine:
+                continue
+            top = min(place.y for place in mine)
+            move = max(0.0, above + 3 * MARGIN - top) if above is not None else 0.0
+            for place in mine:
+                place.y += move
+            above = max(place.y + place.height for place in mine)
 
 
 def _squeeze(boxes: dict[str, Place]) -> None:

@@ -7,12 +7,24 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
+from causeway.scenario.cast.gateways import Answered, AskGateways, Defaulted, Gateways, Private
 from causeway.scenario.cast.neighbours import AskNeighbours, Company, Starter, Twice
-from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
-from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded, Sharing, Striped
+from causeway.scenario.cast.routes import (
+    AskRoutes,
+    Detour,
+    Distant,
+    Jumbo,
+    Leased,
+    Newcomer,
+    Short,
+    Transports,
+    WayBack,
+)
+from causeway.scenario.cast.storage import Arrays, Blocked, Forwarded, Sharing, Striped
 from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
+    "Answered",
     "Arrays",
     "Ask",
     "AwayTime",
@@ -20,16 +32,21 @@ __all__ = [
     "Blocks",
     "Channel",
     "Company",
+    "Defaulted",
     "Detour",
     "Diskless",
     "Distant",
     "Forwarded",
+    "Gateways",
+    "Jumbo",
     "Keeper",
     "Leased",
     "Member",
     "Mounts",
     "Newcomer",
+    "Private",
     "Sharing",
+    "Short",
     "Starter",
     "Striped",
     "Transports",
@@ -38,5 +55,5 @@ __all__ = [
 ]
 
 
-class Ask(AskChannels, AskFabrics, AskNeighbours, AskRoutes, AskStorage, AskTime, AskClusters):
+class Ask(AskChannels, AskFabrics, AskGateways, AskNeighbours, AskRoutes, AskTime, AskClusters):
     """All questions."""

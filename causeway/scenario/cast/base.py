@@ -66,15 +66,16 @@ class Asking:
         return self._give([min(able, key=lambda host: host in self.site.diskless())])[0]
 
     def leaf(self) -> tuple[Port, str]:
-        """A host's only cable, rather that of one with a disk, and another host that talks with it."""
+        """A host's only cable, rather that of one with a disk, and another that talks with it, rather one nearby."""
         plugged = Counter(port.node for cable in self.site.cables for port in cable.ends)
         single = sorted((h for h in self._hosts() if plugged[h] == 1), key=lambda host: host in self.site.diskless())
         for host in single:
             (port,) = (port for cable in self.site.cables for port in cable.ends if port.node == host)
-            for other in self._fellows(host):
-                if self._talk(host, other):
-                    self._give([host, other])
-                    return port, other
+            others = {other: way for other in self._fellows(host) if (way := self._both_ways(host, other))}
+            if others:
+                other = min(others, key=lambda name: others[name])
+                self._give([host, other])
+                return port, other
         raise self._lacks("host with a single cable that another of its cluster talks with")
 
     def _lacks(self, what: str) -> Unsupported:
@@ -103,6 +104,11 @@ class Asking:
 
     def _talk(self, one: str, other: str) -> bool:
         return reached(self._ways, one, other) and reached(self._ways, other, one)
+
+    def _both_ways(self, one: str, other: str) -> int:
+        """How often what two nodes send each other is sent, there and back; 0 where they do not talk."""
+        ways = [self._way(a, b) for a, b in ((one, other), (other, one))] if self._talk(one, other) else []
+        return sum(len(way.hops) for way in ways if way)
 
     @cached_property
     def _ways(self) -> Ways:

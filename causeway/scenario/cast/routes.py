@@ -89,6 +89,30 @@ class Transports:
     port: Port
 
 
+@dataclass(frozen=True)
+class Short:
+    """A client behind a gateway whose adapter takes shorter packets (`mtu`) than the client's own and the server's.
+
+    The client's route to the server says so. `other` is behind a gateway that takes all.
+    """
+
+    client: str
+    gateway: str
+    server: str
+    mtu: int
+    other: str
+
+
+@dataclass(frozen=True)
+class Jumbo:
+    """Hosts of one network: two with its full MTU, two whose adapters take less, and one farther off, with the full."""
+
+    network: str
+    full: tuple[str, str]
+    short: tuple[str, str]
+    far: str
+
+
 class AskRoutes(Asking):
     """Questions for routes."""
 
@@ -114,9 +138,12 @@ class AskRoutes(Asking):
             raise self._lacks("single gateway for each route, so that the way of every packet could be computed")
 
     def way_back(self, *, disk: bool = False) -> WayBack:
-        """A host that can answer others only by its static route to their network; on request one with a disk."""
+        """A host that can answer others only by its static route to their network; on request one with a disk.
+
+        It forwards nothing: others would lose each other with the route.
+        """
         for name in self._hosts():
-            if disk and name in self.site.diskless():
+            if (disk and name in self.site.diskless()) or self.site.nodes[name].forwards:
                 continue
             for route in self.site.nodes[name].routes:
                 if isinstance(route.to, str) and route.to in self.site.topology.networks:
@@ -274,6 +301,51 @@ class AskRoutes(Asking):
         what = f"filesystem whose servers {clients} clients reach through gateways, and could by another network, too"
         raise self._lacks(what)
 
+    def short(self) -> Short:
+        """A client of a filesystem behind a gateway of shorter packets, and one behind another that takes its own."""
+        for name in self.site.topology.filesystems:
+            server = self.site.servers(name)[0]
+            mounting = [h for h in self._hosts() if name in self.site.mounts(self.site.nodes[h].cluster or "")]
+            found = {h: way.hops for h in mounting if (way := self._way(h, server)) and len(way.hops) > 1}
+            sizes = {h: [self.site.mtu(hop.segments[0].cables[0].sender) for hop in hops] for h, hops in found.items()}
+            mtus, own = {h: min(of) for h, of in sizes.items()}, {h: of[0] for h, of in sizes.items()}
+            whole = [h for h in found if mtus[h] == own[h] and not self._serves(h) and self._talk(server, h)]
+            for client, hops in found.items():
+                route = self._ways.leaves(client, self._known(server)).route
+                if (
+                    not self._serves(client)
+                    and mtus[client] < own[client]
+                    and route
+                    and route.mtu == mtus[client]
+                    and whole
+                ):
+                    self._give([client, hops[0].receiver.node, server, whole[0]])
+                    return Short(client, hops[0].receiver.node, server, mtus[client], whole[0])
+        raise self._lacks("client whose route has the smaller MTU of its gateway's adapter, beside one that needs none")
+
+    def jumbo(self) -> Jumbo:
+        """Hosts of a jumbo network, of which some have adapters that take less."""
+        for network, about in self.site.topology.networks.items():
+            cabled = {end for cable in self.site.cables for end in cable.ends}
+            ports = {h: ports[0] for h in self._hosts() if (ports := self._ports(h, network)) and ports[0] in cabled}
+            full = [h for h, port in ports.items() if self.site.mtu(port) == about.mtu]
+            short = [h for h, port in ports.items() if self.site.mtu(port) < about.mtu]
+            if len(full) < 3 or len(short) < 2:
+                continue
+            one = min(full, key=lambda host: self._switches(short[0], host, network))
+            near = sorted((h for h in full if h != one), key=lambda host: self._switches(one, host, network))
+            if self._switches(one, near[-1], network) > self._switches(one, near[0], network):
+                self._give([one, near[0], *short[:2], near[-1]])
+                return Jumbo(network, (one, near[0]), (short[0], short[1]), near[-1])
+        raise self._lacks(
+            "network with two hosts whose adapters take less than its MTU, and three, one far off, that do not"
+        )
+
+    def _switches(self, one: str, other: str, network: str) -> int:
+        """How many cables lead from one host to another of the same network."""
+        hops = self._ways.path(one, self.site.address(other, network)).hops
+        return sum(len(hop.segments) for hop in hops)
+
     def _sends(self, host: str, network: str) -> int:
         """What a host's wires in a network carry from it, those of its channel there, too."""
         ends = {end.name: end.members for _, end, _ in self.site.channel_ends() if end.node == host}
@@ -281,7 +353,10 @@ class AskRoutes(Asking):
         return sum(map(self.site.sends_mbit, wires))
 
     def _detoured(self, host: str, filesystem: str, other: str) -> tuple[Hop, Hop] | None:
-        """The first hops to the first two servers, if all of them could begin in another network, and do not."""
+        """The first hops to the first two servers, if all of them could begin in another network, and do not.
+
+        Each of the two has a gateway of its own.
+        """
         changed = Ways(by_network(self.site, host, other))
         found = []
         for server in self.site.servers(filesystem):
@@ -291,4 +366,5 @@ class AskRoutes(Asking):
             if usual.hops[0].network == other or instead.hops[0].network != other:
                 return None
             found.append(usual.hops[0])
-        return found[0], found[1]
+        one, two, *_ = found
+        return (one, two) if one.receiver.node != two.receiver.node else None

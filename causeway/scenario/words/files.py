@@ -55,20 +55,31 @@ def enough_mib(site: Site, filesystem: str) -> int:
 
 
 def both_ways(
-    stage: Stage, filesystem: str, nodes: Sequence[str], *, size_mib: int, shared: bool, readers: int = 1
+    stage: Stage,
+    filesystem: str,
+    nodes: Sequence[str],
+    *,
+    size_mib: int,
+    shared: bool,
+    readers: int = 1,
+    tasks: int = 1,
+    at_once: bool = False,
 ) -> Both:
     """Have nodes write at the same time, and then read what they wrote: a file each, or each its part of one file.
 
-    So many readers on each node share what it reads: one alone waits for a disk and the network in turn.
+    So many readers on each node share what it reads: one alone waits for a disk and the network in turn. Or each
+    node has several tasks, of which each writes and reads a file with its part. `at_once` is as of `fio.play`.
     """
-    at = stage.site.topology.filesystems[filesystem].mount_point
+    at, own = stage.site.topology.filesystems[filesystem].mount_point, size_mib // tasks
     jobs = [
-        Job(node, f"{at}/io.{'shared' if shared else node}", size_mib * i if shared else 0, size_mib)
+        Job(node, f"{at}/io.{'shared' if shared else node}{task or ''}", size_mib * i if shared else 0, own)
         for i, node in enumerate(nodes)
+        for task in range(tasks)
     ]
-    part = size_mib // readers
+    part = own // readers
     parts = [Job(j.node, j.file, j.offset_mib + n * part, part) for j in jobs for n in range(readers)]
-    return Both(_measure(stage, filesystem, jobs, "write"), _measure(stage, filesystem, parts, "read"))
+    written = _measure(stage, filesystem, jobs, "write", at_once)
+    return Both(written, _measure(stage, filesystem, parts, "read", at_once))
 
 
 def judge_files(stage: Stage, who: str, both: Both) -> None:
@@ -105,11 +116,11 @@ class Work:
     carried: int
 
 
-def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction) -> Work:
-    """Have nodes write or read at the same time, a job each."""
+def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction, at_once: bool = False) -> Work:
+    """Have nodes write or read at the same time, a job each; `at_once` is as of `fio.play`."""
     daemons = filesystems.driver_of(stage.lab, filesystem).listening(stage.lab, filesystem)
     before = {job.node: carried(stage.lab, job.node, direction) for job in jobs}
-    done = fio.play(stage.lab, jobs, direction)
+    done = fio.play(stage.lab, jobs, direction, at_once=at_once)
     due = spread(stage.site, filesystem, direction)
     clients: dict[str, list[Share]] = {}
     total = 0
@@ -125,11 +136,11 @@ def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Directio
     return Work(done, clients, total)
 
 
-def _measure(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction) -> Outcome:
+def _measure(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction, at_once: bool) -> Outcome:
     """Have nodes write, or read what they wrote, at the same time."""
     if direction == "read":
         disks.forget(stage.site)
-    did = work(stage, filesystem, jobs, direction)
+    did = work(stage, filesystem, jobs, direction, at_once)
     per_byte = did.carried / (2**20 * sum(job.size_mib for job in jobs))
     due = spread(stage.site, filesystem, direction)
     return Outcome(did.done.rate_mb, bound_mb(stage.site, did.shares), per_byte, due)

@@ -16,14 +16,14 @@ from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.storage import dealt
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Table
-from causeway.scenario.cast import Arrays, Forwarded, Striped
+from causeway.scenario.cast import Arrays, Forwarded, Gateways, Striped
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY, Both, both_ways, work
 from causeway.scenario.words.routes import rerouted
 from causeway.scenario.words.streams import coupled, transmitting
 
 #: Clients, by whom they reach a filesystem's disks, and which that is.
-Storage = Forwarded | Arrays
+Storage = Forwarded | Arrays | Gateways
 #: Seconds for which one client alone writes its file, and how many on a client read that at once, each a part.
 _SECONDS, _READERS = 1.2, 2
 #: For how long messages pass (seconds): for longer than clients read half of a file each beside them.

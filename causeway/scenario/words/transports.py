@@ -12,7 +12,7 @@ from causeway.model.site import Site
 from causeway.plan.files import bound_mb, done_s
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import by_network
-from causeway.scenario.cast import Transports
+from causeway.scenario.cast import Gateways, Transports
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import work
 from causeway.scenario.words.routes import rerouted
@@ -39,7 +39,7 @@ def megabytes(mbit: float) -> int:
     return max(8, round(mbit / 8 * _SECONDS * 1e6 / 2**20))
 
 
-def read_at_once(stage: Stage, ways: Transports, sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+def read_at_once(stage: Stage, ways: Transports | Gateways, sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     """Each client reads its own file, all at the same time; MB/s of each, due and seen, while it has something to read.
 
     `sizes` are MiB.
@@ -54,7 +54,7 @@ def read_at_once(stage: Stage, ways: Transports, sizes: Mapping[str, int]) -> di
     }
 
 
-def write_each(stage: Stage, ways: Transports, sizes: Mapping[str, int]) -> None:
+def write_each(stage: Stage, ways: Transports | Gateways, sizes: Mapping[str, int]) -> None:
     """Each client writes the file that it will read."""
     at = stage.site.topology.filesystems[ways.filesystem].mount_point
     work(stage, ways.filesystem, [Job(node, f"{at}/io.{node}", 0, size) for node, size in sizes.items()], "write")
