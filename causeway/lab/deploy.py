@@ -30,7 +30,7 @@ from causeway.wait import until
 _DEPLOY_NODE_S = 30
 _SYSCTL = Path("/proc/sys")
 #: How many watchers of files root may have, and what is enough: for the machine's own, and for a node's.
-_WATCHERS = _SYSCTL / "fs/inotify/max_user_instances"
+_WATCHERS = "fs/inotify/max_user_instances"
 _OWN_WATCHERS, _NODE_WATCHERS = 128, 8
 
 
@@ -189,8 +189,8 @@ def _kernel_wide(lab: Lab) -> None:
         if key.startswith("net.core.") and (path := _SYSCTL / key.replace(".", "/")).exists()
     }
     watchers = _OWN_WATCHERS + _NODE_WATCHERS * len(lab.site.nodes)
-    if int(_WATCHERS.read_text()) < watchers:
-        wanted[_WATCHERS] = f"{watchers}\n"
+    if int((_SYSCTL / _WATCHERS).read_text()) < watchers:
+        wanted[_SYSCTL / _WATCHERS] = f"{watchers}\n"
     _before(lab).write_text(json.dumps({str(path): path.read_text() for path in wanted}))
     for path, value in wanted.items():
         path.write_text(value)

@@ -74,17 +74,26 @@ def test_where_docker_does_not_answer_nothing_is_forgotten(machine: Machine, tmp
     assert (tmp_path / "labs" / "small" / "small.clab.yml").exists()
 
 
-def test_the_machines_tunables_are_afterwards_what_they_were(machine: Machine, tmp_path: Path) -> None:
-    at = tmp_path / "sys" / "net" / "core"
-    at.mkdir(parents=True)
-    (at / "rmem_max").write_text("212992\n")
+@pytest.mark.parametrize(("watchers", "then"), [("128\n", "280\n"), ("8192\n", "8192\n")])
+def test_the_machines_tunables_are_afterwards_what_they_were(
+    machine: Machine, tmp_path: Path, watchers: str, then: str
+) -> None:
+    before = {"net/core/rmem_max": "212992\n", "fs/inotify/max_user_instances": watchers}
+    for name, value in before.items():
+        (tmp_path / "sys" / name).parent.mkdir(parents=True)
+        (tmp_path / "sys" / name).write_text(value)
+
+    def now() -> dict[str, str]:
+        return {name: (tmp_path / "sys" / name).read_text() for name in before}
+
     folder = tmp_path / "labs" / "jubl"
     folder.mkdir(parents=True)
     shutil.copy(REPO / "topologies" / "jubl" / "site.yaml", folder / "topology.yaml")
     lab = deploy.Lab(deploy.load_site(folder / "topology.yaml"), folder)
     deploy._kernel_wide(lab)
-    assert (at / "rmem_max").read_text() == "8388608\n"
-    assert json.loads((folder / "sysctl.json").read_text()) == {str(at / "rmem_max"): "212992\n"}
+    assert now() == {"net/core/rmem_max": "8388608\n", "fs/inotify/max_user_instances": then}
+    kept = {str(tmp_path / "sys" / name): value for name, value in before.items() if now()[name] != value}
+    assert json.loads((folder / "sysctl.json").read_text()) == kept
     deploy.down_here(folder)
-    assert (at / "rmem_max").read_text() == "212992\n"
+    assert now() == before
     assert machine.done == []
