@@ -27,7 +27,7 @@ XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 BY_NIGHT = (
     "address_twice", "arrays_added", "controller_lost", "gateway_mtu", "gateway_routes", "job_on_two_networks",
     "jumbo_line_rate", "lost_pair_expels", "messages_beside_files", "nodes_not_processes", "port_or_server_lost",
-    "private_servers", "rebuild_in_one_pool", "rolling_update", "servers_added", "servers_by_controller",
+    "private_servers", "rebuild_in_one_pool", "servers_added", "servers_by_controller",
     "shared_backend", "slow_member", "startup_race", "subnets_unset", "tree_b_eff", "tree_groups", "uplink_blocking",
     "window_over_wan",
 )  # fmt: skip
