@@ -136,7 +136,7 @@ def test_streams_whose_port_somebody_took_are_all_started_anew(
         if Started.asked == 2 and busy:  # the other's connection goes on for two looks
             busy -= 1
             yield (FEN, 20003), (NSD, 53), "06"
-        if Started.asked % 2 or ends[Started.asked - 1] == "":
+        if Started.asked % 2 or (Started.asked and ends[Started.asked - 1] == ""):
             number = (Started.asked - 1) % 2
             yield (FEN, 20000 + 2 * number), (NSD, 5011 + 2 * number), "ESTABLISHED"
 

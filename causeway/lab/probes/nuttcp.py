@@ -144,13 +144,14 @@ def running(lab: Lab, streams: Sequence[Stream], seconds: float, told_every_s: f
     backgrounds: list[Background] = []
     try:
         try:
+            _wait_for_ports(lab, streams)
             try:
                 started = _start(lab, streams, seconds, told_every_s, backgrounds)
             except LabBroken as error:
                 if _TAKEN not in str(error):
                     raise
                 _kill(backgrounds)
-                until("the streams' ports are free", partial(_in_use, lab, streams), deadline_s=_FREE_S, poll_s=1)
+                _wait_for_ports(lab, streams)
                 started = _start(lab, streams, seconds, told_every_s, backgrounds)
         finally:
             with interrupts.held():
@@ -187,6 +188,10 @@ def _kill(backgrounds: list[Background]) -> None:
     for background in backgrounds:
         background.kill()
     backgrounds.clear()
+
+
+def _wait_for_ports(lab: Lab, streams: Sequence[Stream]) -> None:
+    until("the streams' ports are free", partial(_in_use, lab, streams), deadline_s=_FREE_S, poll_s=1)
 
 
 def _in_use(lab: Lab, streams: Sequence[Stream]) -> str:
