@@ -30,7 +30,7 @@ _JOBS = "2"
 
 @dataclass(frozen=True)
 class Wait:
-    """What somebody waits for: what it was when clones and fewer entries were begun, and what was aimed at, in `unit`."""
+    """What somebody waits for: what it was before labs were cloned, and what was aimed at, in `unit`."""
 
     what: str
     unit: str

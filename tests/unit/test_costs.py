@@ -67,7 +67,7 @@ def test_where_a_command_fails_nothing_is_kept(
     assert typed[-2:] == ["down", "templates --drop all"]
 
 
-def test_the_page_has_what_it_was_beside_what_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_page_has_what_it_was_beside_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "_waits", lambda: [["a wait, s", "75", "40", "59.6"]])
     assert "| a wait, s | 75 | 40 | 59.6 |\n" in costs.costs_page()
 
