@@ -6,7 +6,6 @@ some 25 minutes, and means something on a machine that does nothing else.
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,8 +15,10 @@ from time import monotonic
 from typing import Any
 
 from causeway.docs.markdown import page_from, table
+from causeway.errors import EXIT_LAB_BROKEN, LabBroken
 from causeway.folders import DEFAULT_SITE, REPO, site_file
 from causeway.model.load import load_site
+from causeway.process import run
 
 TEXT = Path(__file__).with_name("costs.md")
 KEPT = Path(__file__).with_name("costs.json")
@@ -26,6 +27,8 @@ _TOOL = str(REPO / "bin/causeway")
 _RACKS, _ALL = ["--count", "288"], "ALL"
 #: How many scenarios are played at once: one uses a CPU.
 _JOBS = "2"
+#: How long a command may take before it counts as broken.
+_LONGEST_S = 3600
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def _waits() -> Iterator[list[str]]:
 
 
 def measure(tell: Callable[[str], None]) -> dict[str, float]:
-    """Each wait's length. LookupError for a site without what is asked; CalledProcessError where a command fails."""
+    """Each wait's length. LabBroken where a command fails."""
     site = load_site(site_file(DEFAULT_SITE))
     (pool,) = site.boot_pools().values()
     server, booted = pool.boot.server, str(pool.booted)
@@ -77,7 +80,7 @@ def measure(tell: Callable[[str], None]) -> dict[str, float]:
 
         def does(*words: str) -> float:
             begun = monotonic()
-            subprocess.run([_TOOL, *words], env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            run([_TOOL, *words], env=env, timeout_s=_LONGEST_S).must()
             return monotonic() - begun
 
         def ends() -> None:
@@ -114,12 +117,12 @@ def _streams(runs: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure, and keep it. 1 where a command failed: nothing is kept then."""
+    """Measure, and keep it. Where a command fails, nothing is kept."""
     try:
         found = measure(lambda text: print(text, file=sys.stderr, flush=True))
-    except subprocess.CalledProcessError as failed:
-        print(f"{' '.join(failed.cmd)} ended with {failed.returncode}; try it alone", file=sys.stderr)
-        return 1
+    except LabBroken as broken:
+        print(broken, file=sys.stderr)
+        return EXIT_LAB_BROKEN
     KEPT.write_text(json.dumps(found, indent=2) + "\n")
     return 0
 

@@ -1,13 +1,14 @@
 """What people wait for: each wait is measured by the command that a person types, and shown beside what it was."""
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from causeway.docs import costs
+from causeway.errors import EXIT_LAB_BROKEN
+from causeway.process import Result
 
 
 @pytest.fixture
@@ -16,15 +17,17 @@ def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     seen: list[str] = []
     now = [0.0]
 
-    def run(argv: list[str], *, env: dict[str, str], **_: Any) -> None:
+    def run(argv: list[str], *, env: dict[str, str], timeout_s: float) -> Result:
+        assert timeout_s > 600
         seen.append(" ".join(argv[1:]))
         now[0] += len(seen)
         if argv[1] == "bench":
             Path(env["CAUSEWAY_RUNS"]).mkdir(parents=True)
             rows = [{"eight_streams": {"wall_over_virtual": 1.125}}]
             (Path(env["CAUSEWAY_RUNS"]) / "bench-1.json").write_text(json.dumps(rows))
+        return Result(tuple(argv), 0, "", "")
 
-    monkeypatch.setattr(costs.subprocess, "run", run)  # type: ignore[attr-defined]
+    monkeypatch.setattr(costs, "run", run)
     monkeypatch.setattr(costs, "monotonic", lambda: now[0])
     monkeypatch.setattr(costs, "KEPT", tmp_path / "costs.json")
     return seen
@@ -53,17 +56,16 @@ def test_each_wait_is_measured_by_what_a_person_types(typed: list[str]) -> None:
 def test_where_a_command_fails_nothing_is_kept(
     typed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    good = costs.subprocess.run  # type: ignore[attr-defined]
+    good = costs.run
 
-    def run(argv: list[str], **words: Any) -> None:
-        good(argv, **words)
-        if "mcgetstate" in argv:
-            raise subprocess.CalledProcessError(3, argv[1:])
+    def run(argv: list[str], **words: Any) -> Result:
+        done = good(argv, **words)
+        return Result(tuple(argv), 3, "", "no lab") if "mcgetstate" in argv else done
 
-    monkeypatch.setattr(costs.subprocess, "run", run)  # type: ignore[attr-defined]
-    assert costs.main() == 1
+    monkeypatch.setattr(costs, "run", run)
+    assert costs.main() == EXIT_LAB_BROKEN
     assert not costs.KEPT.exists()
-    assert capsys.readouterr().err.endswith("exec SN -- mcgetstate -a ended with 3; try it alone\n")
+    assert capsys.readouterr().err.endswith("exec SN -- mcgetstate -a` ended with 3: no lab\n")
     assert typed[-2:] == ["down", "templates --drop all"]
 
 
