@@ -1,6 +1,6 @@
 """A striped filesystem that clients reach through gateways, for scenarios: what these pass on, beside what is due."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import ceil
 
@@ -11,10 +11,11 @@ from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.files import spread
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import Segment, path
+from causeway.plan.storage import dealt
 from causeway.scenario.cast import Defaulted, Gateways
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, both_ways
-from causeway.scenario.words.routes import next_hop
+from causeway.scenario.words.routes import next_hop, rerouted
 from causeway.scenario.words.storage import by_others
 
 #: Seconds for which files are written, how many on a client read its files at once, and how many tasks it has where it
@@ -39,6 +40,17 @@ def going_by(stage: Stage, cast: Gateways, nodes: Sequence[str]) -> Iterator[Non
     """All clients go by these, dealt out in turn; what is expected is of the site as it is then."""
     change, site = by_others(stage, cast, dict.fromkeys(stage.site.servers(cast.filesystem), nodes))
     made = stage.make(change)
+    with stage.as_if(site):
+        yield
+    made.undo()
+
+
+@contextmanager
+def led_by(stage: Stage, cast: Gateways, by: Mapping[str, str]) -> Iterator[None]:
+    """Some clients go by others' gateways; what is expected is of the site as it is then."""
+    servers = stage.site.servers(cast.filesystem)
+    site = dealt(stage.site, {client: dict.fromkeys(servers, gateway) for client, gateway in by.items()})
+    made = stage.make(rerouted(stage, site, ", ".join(f"{client} goes by {gateway}" for client, gateway in by.items())))
     with stage.as_if(site):
         yield
     made.undo()
