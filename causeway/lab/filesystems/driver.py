@@ -31,6 +31,9 @@ class Driver(Protocol):
     def made_files(self, lab: Lab, filesystem: str) -> int:
         """How often clients have asked the servers to make a file, as each server counts it, since it counts."""
 
+    def together(self, lab: Lab, filesystem: str) -> bool:
+        """Whether its servers, and who is asked to change it, are all connected with each other."""
+
     def mount_directly(self, lab: Lab, filesystem: str, node: str, at: str) -> str:
         """Mount it on a node by its own command, not by ours, with the key that the node shows.
 

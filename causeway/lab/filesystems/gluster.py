@@ -106,6 +106,18 @@ def made_files(lab: Lab, filesystem: str) -> int:
     return parse_calls(_gluster(lab, filesystem, "profile", filesystem, "info", "cumulative"), "CREATE")
 
 
+def together(lab: Lab, filesystem: str) -> bool:
+    """As each of their daemons says."""
+    asked = {place(lab, lab.site.topology.filesystems[filesystem].owner), *lab.site.servers(filesystem)}
+    return all(parse_pool(lab.on(node, "gluster", "pool", "list").stdout) for node in asked)
+
+
+def parse_pool(text: str) -> bool:
+    """Read `gluster pool list`: whether there are others, and all are connected."""
+    states = [line.split()[-1] for line in text.splitlines()[1:]]
+    return len(states) > 1 and set(states) == {"Connected"}
+
+
 def parse_calls(text: str, call: str) -> int:
     """Read `gluster volume profile VOLUME info cumulative`: how often all bricks were asked for something."""
     return sum(int(count) for count in re.findall(rf"(\d+) +{call}$", text, re.MULTILINE))
