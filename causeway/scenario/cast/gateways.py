@@ -1,13 +1,13 @@
 """Striped filesystems behind gateways, the clients of each, and other ways to their servers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
 from causeway.model.topology import Route
 from causeway.plan.paths import Ambiguous, Unreachable, Ways, without_routes
 from causeway.plan.storage import between
-from causeway.scenario.cast.base import number, several
+from causeway.scenario.cast.base import several
 from causeway.scenario.cast.storage import AskStorage
 
 
@@ -107,8 +107,11 @@ class AskGateways(AskStorage):
                     return self._give([host])[0]
         raise self._lacks(f"client of another cluster than {cluster} by {gateways.narrow}, with a wider wire")
 
-    def private(self, least: int) -> Private:
-        """So many nodes, or more, by whom clients could reach all servers in the networks of these."""
+    def private(self, least: int, *, spare: bool = False) -> Private:
+        """So many nodes, or more, by whom clients could reach all servers in the networks of these.
+
+        spare: they reach the servers without their adapters there, too.
+        """
         gateways = self.gateways(1)
         cluster, found = self.site.nodes[gateways.clients[0]].cluster, dict[str, dict[str, Port]]()
         servers = self.site.servers(gateways.filesystem)
@@ -119,11 +122,26 @@ class AskGateways(AskStorage):
             }
             node = self.site.nodes[host]
             if node.cluster == cluster and node.forwards and all(near.values()):
-                found[host] = {server: those[0] for server, those in near.items()}
+                ports = {server: those[0] for server, those in near.items()}
+                if not spare or self._spared(host, ports):
+                    found[host] = ports
         if len(found) < least:
-            raise self._lacks(f"{number(least)} nodes of {cluster} in the networks of all servers, which forward")
+            who = several(least, f"a node of {cluster}", f"nodes of {cluster}")
+            what, other = "in the networks of all servers", " that reaches them by another way, too" if spare else ""
+            raise self._lacks(f"{who} {what}, which forwards{other}")
         self._give([*found])
         return Private(gateways, found)
+
+    def _spared(self, host: str, ports: dict[str, Port]) -> bool:
+        """Whether a host without these ports reaches servers, and is answered."""
+        left = Ways(replace(self.site, down=frozenset(ports.values())))
+        try:
+            for server in ports:
+                hops = left.path(host, self.site.known_by(server).address).hops
+                left.path(server, self.site.nodes[host].interfaces[hops[0].sender.device].address)
+        except (Unreachable, Ambiguous):
+            return False
+        return True
 
     def defaulted(self) -> Defaulted:
         """A client whose default route would take it to all of a filesystem's servers, too, by a slower network."""

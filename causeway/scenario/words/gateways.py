@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from ipaddress import IPv4Address
 from math import ceil
 
+from causeway.lab import filesystems
+from causeway.lab.probes.connections import carried
 from causeway.lab.probes.counters import difference, sent_bytes
 from causeway.model.site import Site
 from causeway.model.thing import Port
@@ -124,3 +127,13 @@ def carried_by(stage: Stage, node: str, devices: Sequence[str]) -> Iterator[Call
     """Gives what tells how many bytes each of a node's devices has sent since."""
     before = sent_bytes(stage.lab, node, devices)
     yield lambda: difference(before, sent_bytes(stage.lab, node, devices))
+
+
+def connected_from(stage: Stage, node: str, filesystem: str) -> dict[str, set[IPv4Address]]:
+    """From which of a node's addresses it has connections to each server of a filesystem."""
+    daemons = filesystems.driver_of(stage.lab, filesystem).listening(stage.lab, filesystem)
+    found: dict[str, set[IPv4Address]] = {server: set() for server in stage.site.servers(filesystem)}
+    for (own, _), there in carried(stage.lab, node, "write"):
+        if there in daemons:
+            found[daemons[there]].add(own)
+    return found
