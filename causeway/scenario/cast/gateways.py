@@ -74,6 +74,19 @@ class Private:
         return list(self.adapters)
 
 
+@dataclass(frozen=True)
+class Apart:
+    """A client that reaches its files by a gateway, and a peer of it in that network (`usual`) and in another one.
+
+    The other one is as fast, and more than the gateway passes on.
+    """
+
+    client: str
+    peer: str
+    usual: str
+    other: str
+
+
 class AskGateways(AskStorage):
     """Questions for what is between clients and a filesystem's servers."""
 
@@ -142,6 +155,24 @@ class AskGateways(AskStorage):
         except (Unreachable, Ambiguous):
             return False
         return True
+
+    def apart(self, gateways: Gateways) -> Apart:
+        """A client of such gateways that has a second network with another one, as fast as the first."""
+        for client in gateways.by:
+            usual, passes = self.site.known_by(client).network, self._passes(client, gateways.filesystem)
+            legs = {network: self._ports(client, network)[0] for network in self._networks(client)}
+            rates = {network: self.site.sends_mbit(port) for network, port in legs.items()}
+            for other in legs:
+                peers = [p for p in gateways.by if p != client and {usual, other} <= self._networks(p)]
+                if other != usual and passes < rates[usual] <= rates[other] and peers:
+                    self._give([client, peers[0]])
+                    return Apart(client, peers[0], usual, other)
+        raise self._lacks("client behind a gateway with a second network, as fast, that another one has, too")
+
+    def _networks(self, host: str) -> set[str]:
+        """The networks that a host is plugged into by a cable."""
+        legs = self.site.nodes[host].interfaces
+        return {leg.network for device, leg in legs.items() if self._wired(host, device)}
 
     def defaulted(self) -> Defaulted:
         """A client whose default route would take it to all of a filesystem's servers, too, by a slower network."""
