@@ -24,7 +24,7 @@ from causeway.scenario.words.storage import judge_ratio
 
 #: A gateway adds something when it adds this part of one.
 ADDS = 0.5
-#: Tasks on one client: one alone waits for its calls.
+#: Tasks on a client that has a gateway for itself: one alone waits for its calls.
 TASKS = 4
 
 
@@ -80,7 +80,7 @@ def play(stage: Stage, cast: Gateways) -> None:
         change, site = slower(stage, [cast.narrow], wide_mbit, "the cable to the filesystem is wide")
         wide = stage.make(change)
         with stage.as_if(site):
-            both = work("a wide cable", each * one_mb["write"], cast.clients[:each])
+            both = work("a wide cable", each * one_mb["write"], cast.clients[:each], TASKS)
         judge("a wide cable", both, each, one_mb, "a gateway's link")
         wide.undo()
 
