@@ -7,7 +7,7 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
-from causeway.scenario.cast.gateways import Answered, Apart, AskGateways, Defaulted, Gateways, Private
+from causeway.scenario.cast.gateways import Answered, Apart, AskGateways, Defaulted, Gateways, Private, Trunk
 from causeway.scenario.cast.neighbours import AskNeighbours, Company, Starter, Twice
 from causeway.scenario.cast.routes import (
     AskRoutes,
@@ -51,6 +51,7 @@ __all__ = [
     "Starter",
     "Striped",
     "Transports",
+    "Trunk",
     "Twice",
     "WayBack",
 ]

@@ -4,8 +4,10 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
-from causeway.model.topology import Route
-from causeway.plan.paths import Ambiguous, Unreachable, Ways, without_routes
+from causeway.model.topology import ChannelEnd, Route
+from causeway.plan.hardware import mac_address
+from causeway.plan.hashing import slb_member
+from causeway.plan.paths import Ambiguous, DirectedCable, Unreachable, Ways, without_routes
 from causeway.plan.storage import between
 from causeway.scenario.cast.base import several
 from causeway.scenario.cast.storage import AskStorage
@@ -87,6 +89,23 @@ class Apart:
     other: str
 
 
+@dataclass(frozen=True)
+class Trunk:
+    """A channel between switches that deals by MAC address, and hosts with a link each at its near end.
+
+    There is one of these for each member, by which all that it sends leaves. `receiver` is beyond the far end, with a
+    wire for all of them; `behind` are as many hosts behind a cable (`narrow`) that carries less than all, and more
+    than one.
+    """
+
+    near: ChannelEnd
+    network: str
+    senders: list[str]
+    receiver: str
+    behind: list[str]
+    narrow: Port
+
+
 class AskGateways(AskStorage):
     """Questions for what is between clients and a filesystem's servers."""
 
@@ -119,6 +138,43 @@ class AskGateways(AskStorage):
                 if self.site.sends_mbit(first) > self.site.sends_mbit(gateways.narrow):
                     return self._give([host])[0]
         raise self._lacks(f"client of another cluster than {cluster} by {gateways.narrow}, with a wider wire")
+
+    def trunk(self, gateways: Gateways) -> Trunk:
+        """A channel between switches, and of those who forward for a filesystem's clients one for each member."""
+        for _, near, _ in self.site.channel_ends():
+            network = self.site.nodes[near.node].switch
+            if not network or near.hash_policy != "balance-slb":
+                continue
+            hosts = [host for host in gateways.gateways if self._ports(host, network)]
+            by = {self._dealt(host, near, network): host for host in reversed(hosts)}
+            senders = [by[member] for member in near.members if by.get(member)]
+            if len(senders) < len(near.members) or None in by:
+                continue
+            sends = sum(self.site.sends_mbit(self._ports(sender, network)[0]) for sender in senders)
+            far = [h for h in self._hosts() if h not in senders and self._ports(h, network)]
+            ways = {h: self._cables(senders[0], h, network) for h in far}
+            wide = [
+                h
+                for h, own in ways.items()
+                if near.node in {c.sender.node for c in own}
+                and self.site.sends_mbit(self._ports(h, network)[0]) >= sends
+            ]
+            behind = [h for h, own in ways.items() if gateways.narrow in {c.sender for c in own}]
+            if wide and len(behind) >= len(senders):
+                self._give([near.node, *senders, wide[0], *behind[: len(senders)]])
+                return Trunk(near, network, senders, wide[0], behind[: len(senders)], gateways.narrow)
+        raise self._lacks("channel between switches that deals by MAC address, with a gateway for each member")
+
+    def _dealt(self, host: str, near: ChannelEnd, network: str) -> str | None:
+        """The member by which a switch sends what a host's port there sends; None where it has no such port."""
+        (port, *_) = self._ports(host, network)
+        there = any(port in cable.ends and near.node in {end.node for end in cable.ends} for cable in self.site.cables)
+        return slb_member(mac_address(self.site, port), near.members) if there else None
+
+    def _cables(self, one: str, other: str, network: str) -> list[DirectedCable]:
+        """The cables that may carry what a host sends to another one's address in a network."""
+        hops = self._ways.path(one, self.site.address(other, network)).hops
+        return [cable for hop in hops for segment in hop.segments for cable in segment.cables]
 
     def private(self, least: int, *, spare: bool = False) -> Private:
         """So many nodes, or more, by whom clients could reach all servers in the networks of these.
