@@ -30,8 +30,8 @@ from causeway.scenario.words.storage import judge_ratio
 from causeway.scenario.words.transports import mount_anew
 
 #: A silent server makes a client wait for ten seconds, and is asked anew every few; and then it is healed.
-PATIENCE_S, HEALED_S = 60, 700
-SIZE_MIB = 32
+PATIENCE_S, HEALED_S = 60, 120
+SIZE_MIB, LOOK_S = 32, 2
 
 
 def cast(ask: Ask) -> Private:
@@ -61,17 +61,20 @@ def play(stage: Stage, cast: Private) -> None:
         sources = connected_from(stage, node, name)
         return [server for server in adapters if own[server] in sources[server]]
 
+    def servers() -> str:
+        return whole(stage, node, name)[0]
+
     def addressed() -> bool:
         return {str(address) for address in own.values()} <= {*own_addresses(stage, node)}
 
+    def healing() -> int:
+        """Entries that servers have yet to heal; who looks at a folder has it healed."""
+        lab.on(node, "ls", at).must()
+        return whole(stage, node, name)[1]
+
     def is_whole(title: str) -> None:
-        stage.until(
-            f"{title}: servers, and what is to be healed",
-            lambda: whole(stage, node, name),
-            is_=due,
-            within_s=HEALED_S,
-            poll_s=1,
-        )
+        stage.until(f"{title}: servers", servers, is_=due[0], within_s=PATIENCE_S, poll_s=LOOK_S)
+        stage.until(f"{title}: what is to be healed", healing, is_=due[1], within_s=HEALED_S, poll_s=LOOK_S)
 
     def pull(server: str) -> Made:
         return stage.make(link_down(lab, node, adapters[server].device))
@@ -96,7 +99,13 @@ def play(stage: Stage, cast: Private) -> None:
             with stage.observe("what is written ends without an error, and the array answers by the other way"):
                 without, by_adapters = f"without {adapters[server]}", by_adapters[1:]
                 written(without)
-                stage.until(f"{without}: servers reached by adapters", direct, is_=by_adapters, within_s=PATIENCE_S)
+                stage.until(
+                    f"{without}: servers reached by adapters",
+                    direct,
+                    is_=by_adapters,
+                    within_s=PATIENCE_S,
+                    poll_s=LOOK_S,
+                )
                 is_whole(without)
             if n not in (1, len(adapters)):
                 continue
@@ -110,7 +119,7 @@ def play(stage: Stage, cast: Private) -> None:
                 cable.undo()
             stage.until("its adapters have their addresses", addressed, is_=True, within_s=PATIENCE_S)
             mount_anew(stage, name, [node])
-            stage.until("servers reached by adapters", direct, is_=[*adapters], within_s=PATIENCE_S)
+            stage.until("servers reached by adapters", direct, is_=[*adapters], within_s=PATIENCE_S, poll_s=LOOK_S)
             is_whole("mounted anew")
             work("mounted anew", san_mb, "its adapters")
             heads = ["when", "write, computed", "measured", "read, computed", "measured"]
