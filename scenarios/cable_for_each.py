@@ -26,7 +26,7 @@ from causeway.scenario.words.storage import judge_ratio, port_in
 from causeway.scenario.words.streams import coupled, near_rates, transmitting
 
 #: Streams transmit for so long; a cable that carries less than this part of all bytes carries none of them.
-SECONDS, NONE = 2.0, 0.01
+SECONDS, NONE = 4.0, 0.01
 
 
 def cast(ask: Ask) -> Trunk:

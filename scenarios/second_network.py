@@ -26,8 +26,10 @@ from causeway.scenario.words.storage import Beside, beside, judge_ratio, message
 from causeway.scenario.words.streams import together
 from causeway.scenario.words.transports import write_each
 
-#: Streams of messages; seconds for which either is measured, and for which the other goes on; readers of one file.
-STREAMS, SECONDS, LONGER_S, READERS = 8, 1.0, 2.0, 2
+#: Streams of messages, and processes that read one file.
+STREAMS, READERS = 8, 2
+#: Seconds for which messages pass, and for which files are read: for a shorter time than that, and for a longer one.
+MESSAGES_S, SHORTER_S, LONGER_S = 4.0, 1.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -57,48 +59,43 @@ def play(stage: Stage, cast: Cast) -> None:
         stage.near(f"{title}: {what}", round(due_mb, 1), round(seen_mb, 1), "MB/s", within=TOLERANCE, why=WHY)
         rows.append([title, what, f"{due_mb:.1f}", f"{seen_mb:.1f}"])
 
-    def read(read_mb: float, seconds: float, network: str = "", messages_s: float = 0) -> Beside:
-        """A file is read for so many seconds at such a rate, beside messages by a network for so many seconds."""
+    def read(read_mb: float, seconds: float, network: str = "") -> Beside:
+        """A file is read for so many seconds at such a rate, beside messages by a network."""
         size_mib = ceil(seconds * read_mb * 1e6 / 2**20 / READERS)
         jobs = [Job(client, f"{at}/io.{client}", n * size_mib, size_mib) for n in range(READERS)]
-        return beside(stage, name, jobs, messages(stage, couples, network) if network else [], messages_s)
+        return beside(stage, name, jobs, messages(stage, couples, network) if network else [], MESSAGES_S)
 
     with stage.arrange(f"{client} has a file"):
         stage.defer(lambda: clear(stage, name, [client]), "the file is gone")
-        write_each(stage, cast.gateways, {client: READERS * ceil(LONGER_S * file_mb * 1e6 / 2**20 / READERS)})
+        size_mb = max(LONGER_S * part * adapter_mb, SHORTER_S * file_mb)
+        write_each(stage, cast.gateways, {client: READERS * ceil(size_mb * 1e6 / 2**20 / READERS)})
 
     with stage.healthy("files alone have the gateway's link, messages alone an adapter, in either network"):
-        alone = read(file_mb, SECONDS)
+        alone = read(file_mb, SHORTER_S)
         judge("alone", "files", alone.due_mb, alone.seen_mb)
         judge_ratio(stage, "files alone", 1, alone.seen_mb, file_mb, "the gateway's link")
         for network in (usual, other):
-            expected, measured = together(stage, messages(stage, couples, network), SECONDS)
-            judge(
-                "alone",
-                f"messages by {network}",
-                sum(expected.rates.values()) / 8,
-                sum(m.rate_mbit for m in measured) / 8,
-            )
+            expected, measured = together(stage, messages(stage, couples, network), MESSAGES_S)
+            seen_mb = sum(m.rate_mbit for m in measured) / 8
+            judge("alone", f"messages by {network}", sum(expected.rates.values()) / 8, seen_mb)
 
     with stage.perturb(f"messages come to {client} by {usual} while it reads"):
-        longer = read(part * adapter_mb, SECONDS, usual, LONGER_S)
-        shorter = read(part * adapter_mb, LONGER_S, usual, SECONDS)
+        files, messages_beside = (read(part * adapter_mb, seconds, usual) for seconds in (SHORTER_S, LONGER_S))
 
     with stage.judge(f"both have their connections' part of {port}, and less than alone"):
-        judge(f"both by {usual}", "files", longer.due_mb, longer.seen_mb)
-        judge(f"both by {usual}", "messages", shorter.messages_due_mb, shorter.messages_mb)
-        judge_ratio(stage, "files beside messages", part, longer.seen_mb, adapter_mb, port.device)
-        judge_ratio(stage, "messages beside files", 1 - part, shorter.messages_mb, adapter_mb, port.device)
+        judge(f"both by {usual}", "files", files.due_mb, files.seen_mb)
+        judge(f"both by {usual}", "messages", messages_beside.messages_due_mb, messages_beside.messages_mb)
+        judge_ratio(stage, "files beside messages", part, files.seen_mb, adapter_mb, port.device)
+        judge_ratio(stage, "messages beside files", 1 - part, messages_beside.messages_mb, adapter_mb, port.device)
 
     with stage.contrast(f"with the messages on {other} both have what they have alone"):
-        apart = read(file_mb, SECONDS, other, LONGER_S)
+        apart = read(file_mb, SHORTER_S, other)
         judge(f"messages by {other}", "files", apart.due_mb, apart.seen_mb)
         judge(f"messages by {other}", "messages", apart.messages_due_mb, apart.messages_mb)
         judge_ratio(stage, "files, messages apart", 1, apart.seen_mb, alone.seen_mb, "themselves alone")
         judge_ratio(stage, "messages apart", 1, apart.messages_mb, adapter_mb, port.device)
-        stage.show(
-            Table(f"MB/s, {STREAMS} streams and the files of {client}", ["when", "what", "computed", "measured"], rows)
-        )
+        title = f"MB/s, {STREAMS} streams and the files of {client}"
+        stage.show(Table(title, ["when", "what", "computed", "measured"], rows))
 
     with stage.restore("files alone have the gateway's link"):
-        judge_ratio(stage, "files, afterwards", 1, read(file_mb, SECONDS).seen_mb, file_mb, "the gateway's link")
+        judge_ratio(stage, "files, afterwards", 1, read(file_mb, SHORTER_S).seen_mb, file_mb, "the gateway's link")
