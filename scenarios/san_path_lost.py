@@ -25,11 +25,12 @@ from causeway.scenario.words.adapters import watched
 from causeway.scenario.words.files import judge_files
 from causeway.scenario.words.gateways import connected_from, gateway_mb, lone_files, stripes_mb
 from causeway.scenario.words.routes import next_hop, own_addresses
-from causeway.scenario.words.servers import due_whole, whole
+from causeway.scenario.words.servers import due_whole, heal, whole
 from causeway.scenario.words.storage import judge_ratio
 from causeway.scenario.words.transports import mount_anew
 
-#: A silent server makes a client wait for ten seconds, and is asked anew every few; and then it is healed.
+#: A silent server makes a client wait for ten seconds, and is asked anew every few; and then it is healed. What it has
+#: missed must be there before the next one is lost.
 PATIENCE_S, HEALED_S = 60, 120
 SIZE_MIB, LOOK_S = 32, 2
 
@@ -67,14 +68,13 @@ def play(stage: Stage, cast: Private) -> None:
     def addressed() -> bool:
         return {str(address) for address in own.values()} <= {*own_addresses(stage, node)}
 
-    def healing() -> int:
-        """Entries that servers have yet to heal; who looks at a folder has it healed."""
-        lab.on(node, "ls", at).must()
+    def unhealed() -> int:
         return whole(stage, node, name)[1]
 
     def is_whole(title: str) -> None:
         stage.until(f"{title}: servers", servers, is_=due[0], within_s=PATIENCE_S, poll_s=LOOK_S)
-        stage.until(f"{title}: what is to be healed", healing, is_=due[1], within_s=HEALED_S, poll_s=LOOK_S)
+        heal(stage, name)
+        stage.until(f"{title}: what is to be healed", unhealed, is_=due[1], within_s=HEALED_S, poll_s=LOOK_S)
 
     def pull(server: str) -> Made:
         return stage.make(link_down(lab, node, adapters[server].device))

@@ -25,6 +25,9 @@ class Driver(Protocol):
     def unhealed(self, lab: Lab, filesystem: str) -> int:
         """How many entries its servers have yet to heal, of files and folders that some of them have missed."""
 
+    def heal(self, lab: Lab, filesystem: str) -> None:
+        """Have its servers begin to heal now; each looks by itself now and then."""
+
     def count_calls(self, lab: Lab, filesystem: str) -> Callable[[], None]:
         """Have the servers count what clients ask of them; what it returns ends that."""
 

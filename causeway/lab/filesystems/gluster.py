@@ -60,6 +60,11 @@ def parse_unhealed(text: str) -> int:
     return sum(int(count) if count.isdigit() else 1 for count in counts)
 
 
+def heal(lab: Lab, filesystem: str) -> None:
+    """By the index of what each brick knows that others lack. (The daemons look at it every ten minutes.)"""
+    _gluster(lab, filesystem, "heal", filesystem)
+
+
 def count_calls(lab: Lab, filesystem: str) -> Callable[[], None]:
     """Have the bricks count their clients' calls."""
     _gluster(lab, filesystem, "profile", filesystem, "start")

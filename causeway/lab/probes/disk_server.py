@@ -22,6 +22,8 @@ ACK, ABOUT, UNKNOWN = 1, 3, 2**31 + 1
 #: A request and its reply, and what a request may be.
 REQUEST, REPLY = 0x25609513, 0x67446698
 READ, WRITE, END = 0, 1, 2
+#: How many clients it waits for, one after the other or at once.
+CLIENTS = 1000
 
 
 def take(client: socket.socket, size: int) -> bytes:
@@ -39,7 +41,8 @@ def agree(client: socket.socket, size: int) -> None:
     """The handshake, until the client has a disk."""
     client.sendall(struct.pack(">QQH", HELLO, OPTION, FIXED))
     take(client, 4)
-    while True:
+    option = 0
+    while option not in (EXPORT_NAME, GO):
         _, option, length = struct.unpack(">QII", take(client, 16))
         take(client, length)
         if option == EXPORT_NAME:
@@ -51,26 +54,22 @@ def agree(client: socket.socket, size: int) -> None:
         client.sendall(struct.pack(">QIII", ANSWER, option, ACK if option in (INFO, GO, ABORT) else UNKNOWN, 0))
         if option == ABORT:
             raise ConnectionError
-        if option == GO:
-            return
 
 
 def serve(client: socket.socket, disk: mmap.mmap) -> None:
     """One request after the other, until the client ends."""
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    kind = READ
     with client:
         try:
             agree(client, len(disk))
-            while True:
+            while kind != END:
                 _, _, kind, handle, offset, length = struct.unpack(">IHHQQI", take(client, 28))
-                if kind == END:
-                    return
-                data = (
-                    take(client, length) if kind == WRITE else disk[offset : offset + length] if kind == READ else b""
-                )
                 if kind == WRITE:
-                    disk[offset : offset + length] = data
-                client.sendall(struct.pack(">IIQ", REPLY, 0, handle) + (data if kind == READ else b""))
+                    disk[offset : offset + length] = take(client, length)
+                data = disk[offset : offset + length] if kind == READ else b""
+                if kind != END:
+                    client.sendall(struct.pack(">IIQ", REPLY, 0, handle) + data)
         except ConnectionError:
             return
 
@@ -79,7 +78,7 @@ def main() -> None:
     port, size = map(int, sys.argv[1:])
     disk = mmap.mmap(-1, size)
     with socket.create_server(("", port)) as listener:
-        while True:
+        for _ in range(CLIENTS):
             client, _ = listener.accept()
             threading.Thread(target=serve, args=(client, disk), daemon=True).start()
 
