@@ -13,7 +13,7 @@ from causeway.lab.changes.change import Change
 from causeway.lab.changes.switch_ends import dealt_to
 from causeway.lab.probes.nuttcp import Measured, Stream
 from causeway.model.thing import Port
-from causeway.plan.files import spread
+from causeway.plan.files import Share, each_mb, spread
 from causeway.plan.hardware import mac_address
 from causeway.plan.hashing import slb_bucket
 from causeway.plan.paths import at_rate, path, without_routes
@@ -25,7 +25,7 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, Outcome
 from causeway.scenario.words.storage import Beside
 from tests.unit.here import SITE, Here
-from tests.unit.test_gateways import GATEWAYS, PLANCK, SERVERS, due_mb
+from tests.unit.test_gateways import GATEWAYS, PLANCK, SERVERS, due_mb, shares
 from tests.unit.told import Told, play
 
 SAN, APART, TRUNK = (load(name) for name in ("san_path_lost", "second_network", "cable_for_each"))
@@ -200,6 +200,17 @@ def test_each_check_of_san_path_lost_can_fail(
 
 
 # second_network
+
+
+def test_each_connection_of_a_file_has_as_much_as_a_stream_beside_it() -> None:
+    own, peer = (PLANCK.address(node, "i") for node in ("pc11", "pc21"))
+    streams = {f"s{n}": [Share(StreamEnds(f"s{n}", "pc21", (peer, n), (own, n)), 1.0)] for n in range(1, 9)}
+    found = each_mb(PLANCK, {"pc11": shares(PLANCK, "pc11", "read"), **streams})
+    assert found["pc11"] == pytest.approx(198 * 3 / 11, abs=0.1)
+    assert sum(found[stream] for stream in streams) == pytest.approx(198 * 8 / 11, abs=0.1)
+    # where the gateway's link is what bounds it, the streams have what it leaves them
+    two = each_mb(PLANCK, {"pc11": shares(PLANCK, "pc11", "read"), "s1": streams["s1"]})
+    assert two == pytest.approx({"pc11": 121.5, "s1": 76.5}, abs=0.2)
 
 
 def play_apart(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
