@@ -206,7 +206,7 @@ def test_each_connection_of_a_file_has_as_much_as_a_stream_beside_it() -> None:
     own, peer = (PLANCK.address(node, "i") for node in ("pc11", "pc21"))
     streams = {f"s{n}": [Share(StreamEnds(f"s{n}", "pc21", (peer, n), (own, n)), 1.0)] for n in range(1, 9)}
     found = each_mb(PLANCK, {"pc11": shares(PLANCK, "pc11", "read"), **streams})
-    assert found["pc11"] == pytest.approx(198 * 3 / 11, abs=0.1)
+    assert found["pc11"] == pytest.approx(3 * 198 / 11 / 3 / spread(PLANCK, "ngf", "read").part, abs=0.1)
     assert sum(found[stream] for stream in streams) == pytest.approx(198 * 8 / 11, abs=0.1)
     # where the gateway's link is what bounds it, the streams have what it leaves them
     two = each_mb(PLANCK, {"pc11": shares(PLANCK, "pc11", "read"), "s1": streams["s1"]})
