@@ -21,7 +21,7 @@ from causeway.report.result import Table
 from causeway.scenario.cast import Apart, Ask, Gateways
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
-from causeway.scenario.words.gateways import clear, gateway_mb
+from causeway.scenario.words.gateways import clear, gateway_mb, lone_files
 from causeway.scenario.words.storage import Beside, beside, judge_ratio, messages, port_in
 from causeway.scenario.words.streams import together
 from causeway.scenario.words.transports import write_each
@@ -97,5 +97,6 @@ def play(stage: Stage, cast: Cast) -> None:
         title = f"MB/s, {STREAMS} streams and the files of {client}"
         stage.show(Table(title, ["when", "what", "computed", "measured"], rows))
 
-    with stage.restore("files alone have the gateway's link"):
-        judge_ratio(stage, "files, afterwards", 1, read(file_mb, SHORTER_S).seen_mb, file_mb, "the gateway's link")
+    with stage.restore("a new file alone has the gateway's link"):
+        afterwards = lone_files(stage, cast.gateways, client, file_mb).read
+        judge_ratio(stage, "files, afterwards", 1, afterwards.measured_mb, file_mb, "the gateway's link")
