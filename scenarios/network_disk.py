@@ -13,6 +13,7 @@ who answers, takes so long is ours, and NBD stands for iSCSI.
 """
 
 from functools import partial
+from math import log2
 
 from causeway.lab.faults import link_delayed
 from causeway.plan.filesystems.spread import Direction
@@ -21,11 +22,10 @@ from causeway.scenario.cast import Ask, Equals
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.network_disks import Requests, served, transfer, wire_mb
 
-#: What one reader has of the wire by blocks of a kernel's read-ahead (KiB), as in the notes.
-PART, BLOCK_KIB = 0.6, 128
-#: Pages that are swapped in, a larger read-ahead, and what a writer has on its way.
-SMALL, USUAL, LARGE, DEEP = Requests(32, 1), Requests(BLOCK_KIB, 1), Requests(1024, 1), Requests(BLOCK_KIB, 32)
-
+#: What one reader has of the wire, as in the notes, by blocks that take about so long on it (128 KiB do at 100 Mbit/s).
+PART, BLOCK_S = 0.6, 0.011
+#: Pages that are swapped in, and a larger read-ahead, in blocks; how many requests of a writer are on their way.
+SMALL, LARGE, DEEP = 1 / 4, 8, 8
 TOLERANCE, WHY = 0.05, "requests have a few bytes of their own, and adapters wait a moment for further frames"
 
 
@@ -36,7 +36,14 @@ def cast(ask: Ask) -> Equals:
 def play(stage: Stage, cast: Equals) -> None:
     server, *clients = cast.hosts
     most_mb = wire_mb(stage, cast)
-    block_s = BLOCK_KIB * 1024 / 1e6 / most_mb
+    kib = 2 ** round(log2(most_mb * 1e6 * BLOCK_S / 1024))
+    block_s = kib * 1024 / 1e6 / most_mb
+    usual, deep, small, large = (
+        Requests(kib, 1),
+        Requests(kib, DEEP),
+        Requests(int(SMALL * kib), 1),
+        Requests(LARGE * kib, 1),
+    )
     trip_s = block_s * (1 / PART - 1)
     port, rows = cast.ports[server], list[list[str]]()
 
@@ -51,28 +58,28 @@ def play(stage: Stage, cast: Equals) -> None:
 
     with served(stage, cast):
         with stage.healthy(f"{clients[0]} writes to and reads from {server}'s disk at the wire's rate"):
-            work("one writes, no delay", "write", DEEP, 0)
-            work("one reads, no delay", "read", USUAL, 0)
+            work("one writes, no delay", "write", deep, 0)
+            work("one reads, no delay", "read", usual, 0)
 
         with stage.perturb(f"the way to {server} takes as long as two thirds of a block"):
             change = partial(link_delayed, stage.lab, port.node, port.device)
             delayed = stage.make(change(round(trip_s / 2 * 1000, 3)))
 
         with stage.judge("writing fills the wire, one reader does not, and two do"):
-            work("one writes", "write", DEEP, trip_s)
-            work("two write", "write", DEEP, trip_s, 2)
-            work("one reads", "read", USUAL, trip_s)
-            work("two read", "read", USUAL, trip_s, 2)
+            work("one writes", "write", deep, trip_s)
+            work("two write", "write", deep, trip_s, 2)
+            work("one reads", "read", usual, trip_s)
+            work("two read", "read", usual, trip_s, 2)
 
         with stage.judge("small blocks are the slowest"):
-            work("one swaps in", "read", SMALL, trip_s)
+            work("one swaps in", "read", small, trip_s)
 
         with stage.contrast("large blocks, or many at once, or no delay, and one reader fills the wire"):
-            work("one reads large blocks", "read", LARGE, trip_s)
-            work("one reads many at once", "read", DEEP, trip_s)
+            work("one reads large blocks", "read", large, trip_s)
+            work("one reads many at once", "read", deep, trip_s)
             delayed.undo()
-            work("one reads, no delay again", "read", USUAL, 0)
+            work("one reads, no delay again", "read", usual, 0)
             stage.show(Table("MB/s", ["who", "asks for", "computed", "measured"], rows))
 
         with stage.restore("one writes at the wire's rate"):
-            work("one writes, afterwards", "write", DEEP, 0)
+            work("one writes, afterwards", "write", deep, 0)

@@ -131,7 +131,7 @@ def play_disk(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     delayed, was = False, False
 
     def delays(_: Any, node: str, device: str, ms: float) -> Change:
-        assert (node, device) == ("x1", "eth0") and ms == pytest.approx(3.71, abs=0.01)
+        assert (node, device) == ("x1", "eth0") and ms == pytest.approx(3.71, abs=0.01)  # 128 KiB take 11.1 ms
 
         def late(value: bool) -> None:
             nonlocal delayed, was

@@ -35,7 +35,10 @@ class Company:
 
 @dataclass(frozen=True)
 class Equals:
-    """Hosts with disks at one switch, by one cable each and all of one rate, which forward and serve nothing."""
+    """Hosts with disks at one switch, by one short cable each and all of one rate, which forward and serve nothing.
+
+    Their wires alone bound what they send and receive.
+    """
 
     network: str
     hosts: list[str]
@@ -94,12 +97,13 @@ class AskNeighbours(Asking):
         rates = {name: network.rate_mbit for name, network in self.site.topology.networks.items()}
         for network in sorted(rates, key=lambda name: rates[name]):
             at: dict[tuple[str, int], list[Port]] = {}
-            for host in (h for h in self._in(network) if self._plain(h) and h not in self.site.diskless()):
+            able = [h for h in self._in(network) if self._plain(h) and h not in self.site.diskless()]
+            for host in (h for h in able if not (self.site.nodes[h].receive_mbit or self.site.nodes[h].send_mbit)):
                 (port,) = self._ports(host, network)[:1]
-                for cable in (c for c in self.site.cables if port in c.ends):
+                for cable in (c for c in self.site.cables if port in c.ends and not c.delay_ms):
                     (far,) = (end for end in cable.ends if end != port)
-                    if self._learns(far):
-                        at.setdefault((far.node, self.site.sends_mbit(port)), []).append(port)
+                    if self._learns(far) and len(set(cable.rate_mbit)) == 1:
+                        at.setdefault((far.node, cable.rate_mbit[0]), []).append(port)
             for ports in (ports for ports in at.values() if len(ports) >= least):
                 hosts = self._give([port.node for port in ports[:least]])
                 return Equals(network, hosts, {port.node: port for port in ports[:least]})

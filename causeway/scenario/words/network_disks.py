@@ -64,7 +64,8 @@ def transfer(
 ) -> float:
     """MB/s of all clients, for a while at what is due, each on a piece of the disk and so much later than the other."""
     uri = f"nbd://{stage.site.address(cast.hosts[0], cast.network)}:{_PORT}/disk"
-    mib = max(1, ceil(_SECONDS * due_mb * 1e6 / 2**20 / len(clients)))
+    step, most_mib = max(1, asked.kib // 1024), _SIZE_MIB // len(clients)
+    mib = step * min(ceil(_SECONDS * due_mb * 1e6 / 2**20 / len(clients) / step), most_mib // step)
     jobs = [
         DiskJob(client, uri, mib * place, mib, asked.kib, asked.depth, place * apart_s)
         for place, client in enumerate(clients)
