@@ -20,7 +20,7 @@ from causeway.plan.filesystems.spread import Direction
 from causeway.report.result import Table
 from causeway.scenario.cast import Ask, Equals
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.network_disks import Requests, served, transfer, wire_mb
+from causeway.scenario.words.network_disks import Requests, served, transfer, wire_mb, without_bursts
 
 #: What one reader has of the wire, as in the notes, by blocks that take about so long on it (128 KiB do at 100 Mbit/s).
 PART, BLOCK_S = 0.6, 0.011
@@ -55,6 +55,9 @@ def play(stage: Stage, cast: Equals) -> None:
         due, seen = round(due_mb / most_mb, 3), round(seen_mb / most_mb, 3)
         stage.near(f"{title}: part of the wire", due, seen, "", within=TOLERANCE, why=WHY)
         rows.append([title, f"{asked.kib} KiB, {asked.depth} at once", f"{due_mb:.2f}", f"{seen_mb:.2f}"])
+
+    with stage.arrange("frames leave one by one, also after a pause"):
+        stage.make(without_bursts(stage, cast))
 
     with served(stage, cast):
         with stage.healthy(f"{clients[0]} writes to and reads from {server}'s disk at the wire's rate"):

@@ -1,6 +1,7 @@
 """A disk over the network: what its server answers, who plays, what is computed, and how each check fails."""
 
 import mmap
+import random
 import socket
 import struct
 import threading
@@ -34,8 +35,8 @@ from causeway.lab.probes.fio import DiskJob, _disk_argv
 from causeway.scenario.cast import Ask
 from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.network_disks import Requests
-from tests.unit.here import SITE
+from causeway.scenario.words.network_disks import Requests, without_bursts
+from tests.unit.here import SITE, Here
 from tests.unit.test_xe_files import XE
 from tests.unit.told import Told, play
 
@@ -127,6 +128,14 @@ def test_like_hosts_are_at_one_switch_of_the_slowest_network() -> None:
         Ask(SITE).equals(3)
 
 
+def test_bursts_are_small_at_both_ends_of_each_cable_until_the_undo(tmp_path: Path) -> None:
+    stage = Stage(Here(XE, tmp_path), random.Random(1))
+    change = without_bursts(stage, Ask(XE).equals(3))
+    assert {step.node for step in change.there} == {"x1", "x2", "x6", "smc"} and len(change.there) == 6
+    assert all("burst 3076" in " ".join(step.argv) and "rate 100mbit" in " ".join(step.argv) for step in change.there)
+    assert all("burst 32k" in " ".join(step.argv) for step in change.back)
+
+
 def play_disk(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     delayed, was = False, False
 
@@ -159,6 +168,7 @@ def play_disk(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
         return due * (0.75 if here.get(wrong) else 1)
 
     words = {"link_delayed": delays, "transfer": transfer, "served": lambda *_: nullcontext()}
+    words["without_bursts"] = lambda *_: Told("smooth", lambda: None, lambda: None)
     play(DISK, XE, folder, monkeypatch, words)
 
 

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
+from causeway.lab.changes.change import Change, Step
+from causeway.lab.faults.links import SHAPER
 from causeway.lab.probes import disk_server, fio
 from causeway.lab.probes.connections import listens
 from causeway.lab.probes.fio import DiskJob
-from causeway.plan.fairshare import tcp_goodput_mbit
+from causeway.plan.bounds import leaves_mbit, mbit
+from causeway.plan.fairshare import WIRE_OVERHEAD, tcp_goodput_mbit
 from causeway.plan.filesystems.spread import Direction
 from causeway.scenario.cast import Equals
 from causeway.scenario.stage import Stage
@@ -38,6 +41,21 @@ def wire_mb(stage: Stage, cast: Equals) -> float:
     """What the server's link carries of a disk, in MB/s."""
     port = cast.ports[cast.hosts[0]]
     return tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8
+
+
+def without_bursts(stage: Stage, cast: Equals) -> Change:
+    """The hosts' wires let two frames pass at once after a pause, not 32 KiB: that would be a part of a block."""
+    there, back = list[Step](), list[Step]()
+    for cable in (cable for cable in stage.site.cables if {*cast.ports.values()} & {*cable.ends}):
+        for end in cable.ends:
+            usual = SHAPER.format(rate=mbit(leaves_mbit(stage.site, end)))
+            small = usual.replace("burst 32k", f"burst {2 * (stage.site.mtu(end) + WIRE_OVERHEAD)}")
+            for steps, words in ((there, small), (back, usual)):
+                argv = ("tc", "qdisc", "change", "dev", end.device, *words.split())
+                steps.append(Step(end.node, argv, plugged=True))
+    return Change(
+        f"the cables of {', '.join(cast.hosts)} let no more than two frames pass at once", (*there,), (*back,)
+    )
 
 
 @contextmanager
