@@ -107,24 +107,26 @@ def each_mb(
     A client's connections go at one pace, as each stripe needs all of them. With four servers, one of them for
     parity, a file that is written puts a third of its bytes on each connection: 4/3 of it go over the client's
     link. Which member of a channel carries a connection is computed from its real ports and hardware addresses.
-    Clients share what they have in common, disks too, max-min fairly. `switch_choices` and `ways` are as `expect` takes
-    them.
+    What they have in common, disks too, connections share max-min fairly: whoever has more of them has more of it.
+    `switch_choices` and `ways` are as `expect` takes them.
     """
     expected = expect(site, [share.ends for own in clients.values() for share in own], switch_choices, ways=ways)
     capacity: dict[str, float] = {}
     loads: dict[str, dict[str, float]] = {client: {} for client in clients}
+    # of each client's bytes, on that of its connections that has most of them
+    most = {client: max((share.part for share in own), default=1.0) for client, own in clients.items()}
     for client, own in clients.items():
         for share in own:
             if (disk := share.disk) is not None:
                 capacity[disk.name] = disk.mb
-                loads[client][disk.name] = loads[client].get(disk.name, 0.0) + disk.part
+                loads[client][disk.name] = loads[client].get(disk.name, 0.0) + disk.part / most[client]
             for cable in expected.cables[share.ends.label]:
                 # by the wire, which may carry packets of several sizes
-                wire = share.part / tcp_goodput_mbit(1, expected.mtus[share.ends.label])
+                wire = share.part / most[client] / tcp_goodput_mbit(1, expected.mtus[share.ends.label])
                 for link, mbit in _links(site, cable):
                     capacity[link] = mbit / 8
                     loads[client][link] = loads[client].get(link, 0.0) + wire
-    return {client: share.rate for client, share in fair_share(loads, capacity).items()}
+    return {client: share.rate / most[client] for client, share in fair_share(loads, capacity).items()}
 
 
 def _links(site: Site, cable: DirectedCable) -> Iterator[tuple[str, float]]:

@@ -174,10 +174,10 @@ class Lab(Here):
 
     # files
 
-    def files(self, stage: Stage, _: Any, clients: Sequence[str], __: float) -> Both:
+    def files(self, stage: Stage, _: Any, clients: Sequence[str], __: float, tasks: int = 1) -> Both:
         def outcome(way: Direction) -> Outcome:
             bound = due_mb(stage.site, clients, way)
-            return Outcome(bound * self.factor(stage.site, clients), bound, 1.0, spread(stage.site, "ngf", way))
+            return Outcome(bound * self.factor(stage.site, clients, tasks), bound, 1.0, spread(stage.site, "ngf", way))
 
         return Both(outcome("write"), outcome("read"))
 
@@ -196,12 +196,21 @@ class Lab(Here):
             object.__setattr__(outcome, "measured_mb", outcome.measured_mb * part)
         return both
 
-    def factor(self, site: Site, clients: Sequence[str]) -> float:
+    def factor(self, site: Site, clients: Sequence[str], tasks: int) -> float:
         by = {between(Ways(site), client, SERVERS[0]) for client in GATEWAYS.clients}
+        wide = site.sends_mbit(GATEWAYS.narrow) > 2000
         slow = site.sends_mbit(Port("ddn01", "eth0")) < 1600
         alone = list(clients) == ["pfc1"]
+        whole = len(by) == 4 and not wide and not alone
         here = {
+            "all have less": whole and not self.times("all"),
             "one gateway has more": by == {"pgw1"} and len(clients) > 1,
+            "tasks count": tasks == 4 and len(clients) == 1,
+            "both by one": "led" in self.asked,
+            "they keep less": whole and "undone" in self.asked,
+            "two are no faster": len(by) == 2 and by < set(GATEWAYS.gateways),
+            "a third adds": len(by) == 3,
+            "a wide cable is narrow": wide,
             "it has less itself": alone and site.sends_mbit(Port("pfc1", "fc4")) == 340,
             "through it they have less": by == {"pfc1"} and not slow,
             "two servers are one": by == {"pfc1", "pfc2"} and not slow,
@@ -209,7 +218,11 @@ class Lab(Here):
             "slow arrays are fast": by == {"pfc1", "pfc2"} and slow,
             "an adapter counts for little": alone and site.sends_mbit(Port("pfc1", "fc4")) == 170,
         }
-        return (1.3 if {"more", "fast", "little"} & set(self.wrong.split()) else 0.7) if here.get(self.wrong) else 1
+        return (
+            (1.3 if {"more", "adds", "fast", "little"} & set(self.wrong.split()) else 0.7)
+            if here.get(self.wrong)
+            else 1
+        )
 
     # words
 
@@ -224,7 +237,9 @@ class Lab(Here):
             "next_hop": self.next_hop,
             "mount_anew": self.mount_anew,
             "route_missing": lambda _, node, to: self.change(f"{node} lacks {to}"),
+            "led_by": self.led_by,
             "together": lambda title, changes: self.change(title) if list(changes) else None,
+            "link_silent": lambda _, node, device: self.change(f"{node}:{device}"),
             "carried_by": self.carried_by,
             "read_at_once": self.read_at_once,
             "write_each": lambda *_: None,
@@ -254,7 +269,7 @@ class Lab(Here):
                 done = super().undo(of)
 
                 def back() -> None:
-                    lab.asked.pop(title, None)
+                    lab.asked.pop("pgw1:ib0" if "silent" in self.title else title, None)
                     lab.asked["undone"] = 1
                     done()
 
@@ -271,7 +286,18 @@ class Lab(Here):
     def missing(self) -> list[str]:
         return [title for title in self.asked if "lacks" in title]
 
+    @contextmanager
+    def led_by(self, stage: Stage, _: Any, by: Mapping[str, str]) -> Iterator[None]:
+        self.asked["led"] = 0
+        with stage.as_if(dealt(PLANCK, {client: dict.fromkeys(SERVERS, gateway) for client, gateway in by.items()})):
+            yield
+        del self.asked["led"]
+
     def mounted(self, _: Stage, node: str) -> dict[str, str]:
+        if "pgw1:ib0" in self.asked:
+            lost = node == "pc11" and self.wrong != "it loses nothing"
+            lost &= "led" not in self.asked or self.wrong == "it does not come back"
+            return {"ngf": "0 of 4" if lost or (node == "pc21" and self.wrong == "others lose it, too") else "4 of 4"}
         lacking = [title for title in self.missing() if title.startswith("nsd")]
         less = node == "pc11" and lacking and self.wrong != "it loses nothing"
         other = node == "pc21" and lacking and self.wrong == "others lose it, too"
@@ -376,6 +402,15 @@ def played(name: str, wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 FAILS = {
+    "gateways_added": {
+        "all have less": "all gateways: write",
+        "one gateway has more": "one gateway: write",
+        "tasks count": "one client: write",
+        "two are no faster": "2 gateways: write",
+        "a third adds": "3 gateways: write",
+        "a wide cable is narrow": "a wide cable: write",
+        "it stays": "whom the clients go by",
+    },
     "private_servers": {
         "one gateway has more": "a gateway: write",
         "it has less itself": "pfc1 itself: write",
@@ -384,6 +419,16 @@ FAILS = {
         "slow arrays are slower": "slow arrays, one server: write",
         "slow arrays are fast": "slow arrays, two servers: write",
         "an adapter counts for little": "pfc1 itself, a slow adapter: write",
+        "it stays": "whom the clients go by",
+    },
+    "gateway_lost": {
+        "all have less": "a gateway each: write",
+        "it loses nothing": "servers of pc11",
+        "others lose it, too": "servers of the others",
+        "it reads something else": "what pc11 wrote",
+        "it does not come back": "servers of pc11, by pgw2",
+        "both by one": "both by one: write",
+        "they keep less": "a gateway each again: write",
         "it stays": "whom the clients go by",
     },
     "shared_backend": {

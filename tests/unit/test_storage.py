@@ -192,7 +192,8 @@ class Block(Here):
         }
         times = (1.2 if "enough" in wrong or "nothing" in wrong else 0.8) if here.get(wrong) else 1
         links = 1 if wrong == "messages have one link" else 2
-        return Beside(bound, bound * times, links * 14.89 if couples else 0.0)
+        sent = links * 14.89 if couples else 0.0
+        return Beside(bound, bound * times, sent, sent)
 
     def times(self, site: Site, clients: int, way: Direction) -> float:
         used = {between(Ways(site), client, "dcs") for client in STORAGE.clients}

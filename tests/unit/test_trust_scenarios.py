@@ -1,6 +1,7 @@
 """The scenarios of forged names and of broken-off denials: each check fails where what it checks is not so."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from causeway.errors import CheckFailed
 from causeway.lab.changes.change import Change
+from causeway.lab.changes.files import file_changed
 from causeway.process import Result
 from causeway.report.result import Comparison
 from causeway.scenario.cast.clusters import Mounts
@@ -41,6 +43,10 @@ class Owner:
     # keys_forged_name
 
     def direct_mount(self, _node: str) -> str:
+        if self.shown.exists() and self.shown.read_text() == "the owner's":
+            return words.NOT_GRANTED if self.wrong == "the owner needs a grant, too" else words.MOUNTED
+        if self.wrong == "its own key is no longer known" and self.shown.exists():
+            return words.HANDSHAKE
         if self.shown.exists() and self.shown.read_text() == "forged":
             return words.MOUNTED if self.trusts_authority else words.HANDSHAKE
         return words.MOUNTED if self.let_in or self.wrong == "a denial is not enforced" else words.NOT_GRANTED
@@ -81,10 +87,18 @@ class Owner:
         taken = self.wrong == f"{self.given[-1]} is taken"
         return Result(argv, 0 if taken else 1, "", "" if taken else refused)
 
-    # both
+    # keys_private_server
+
+    def pair_changed(self, lab: Any, node: str, path: str, _text: str) -> Change:
+        """The node shows the owner's pair; here all files are one node's."""
+        stays = self.wrong == "the pair stays"
+        there = file_changed(lab, node, path, "the owner's")
+        return replace(there, back=()) if stays else there
+
+    # all
 
     def grant(self) -> None:
-        self.let_in, self.listed = True, GRANTED
+        self.let_in, self.listed = self.wrong != "a grant does nothing", GRANTED
 
     def deny(self) -> None:
         self._deny()
@@ -103,7 +117,9 @@ class Owner:
     # deny_interrupted
 
     def granted(self) -> dict[str, str]:
-        return {"work": self.listed} if self.listed else {}
+        if self.wrong == "the list has it":
+            return {"work": GRANTED}
+        return {"work": self.listed} if self.listed and self.wrong != "nothing is granted" else {}
 
     def new_mount(self, _node: str) -> str:
         return words.MOUNTED if self.let_in else words.NOT_GRANTED
@@ -138,10 +154,15 @@ def play(name: str, wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -
             "SHOWN_KEY": str(owner.shown),
         }
         stand_in(monkeypatch, scenario.play, patches)
+    if name == "keys_private_server":
+        owner.shown.write_text("its own")
+        stand_in(monkeypatch, scenario.play, {"file_changed": owner.pair_changed, "PRIVATE_KEY": str(folder / "key")})
+        stand_in(monkeypatch, scenario.play, {"SHOWN_KEY": str(owner.shown)})
+        (folder / "key").write_text("a secret")
     return compared(scenario.play, CAST, folder)
 
 
-@pytest.mark.parametrize("name", ["keys_forged_name", "deny_interrupted"])
+@pytest.mark.parametrize("name", ["keys_forged_name", "keys_private_server", "deny_interrupted"])
 def test_it_passes_where_all_is_as_it_claims(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(c.ok for c in play(name, "", tmp_path, monkeypatch))
 
@@ -155,6 +176,15 @@ FAILURES = {
         "forged is taken": "mcauth update refuses the forged key: expected yes, measured no",
         "no forged key can work": "a direct mount in the owner's name, authority trusted: expected mounted",
         "what is trusted stays": "a direct mount in the owner's name, again: expected refused",
+    },
+    "keys_private_server": {
+        "nothing is granted": "work is among what is granted: expected yes, measured no",
+        "its own key is no longer known": "a direct mount: expected mounted, measured refused in the handshake",
+        "a denial is not enforced": "a direct mount, denied: expected refused: not granted, measured mounted",
+        "the owner needs a grant, too": "a direct mount with the owner's pair: expected mounted, measured refused",
+        "the list has it": "work is not among what is granted: expected yes, measured no",
+        "the pair stays": "a direct mount, its own pair again: expected refused: not granted, measured mounted",
+        "a grant does nothing": "a direct mount, granted: expected mounted, measured refused: not granted",
     },
     "deny_interrupted": {
         "it is over before it is broken off": "the command has ended with: expected 130, measured 0",

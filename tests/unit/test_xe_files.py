@@ -1,6 +1,6 @@
-"""Files of xe: a slow member, nodes and processes, jobs, a disk in a file; how each check fails."""
+"""Files of xe: a slow member, one unplugged, nodes and processes, jobs, a disk in a file; how each check fails."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from causeway.errors import CheckFailed, Unsupported
 from causeway.folders import REPO
 from causeway.lab.changes.change import Change
-from causeway.lab.filesystems.gluster import parse_calls
+from causeway.lab.filesystems.gluster import parse_calls, parse_pool
 from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.model.thing import Port
@@ -24,14 +24,16 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words.computing import Job
 from causeway.scenario.words.files import Both, Outcome
 from causeway.scenario.words.loops import Made
+from causeway.scenario.words.records import Written
 from causeway.scenario.words.streams import Lone
 from causeway.scenario.words.transports import Both as Rates
 from tests.unit.here import SITE
 from tests.unit.told import Told, play
 
 XE = load_site(REPO / "topologies/xe/site.yaml")
-MEMBER, PROCESSES, JOBS, LOOP = (
-    load(name) for name in ("slow_member", "nodes_not_processes", "job_on_two_networks", "jobfs_loop")
+MEMBER, UNPLUGGED, PROCESSES, JOBS, LOOP = (
+    load(name)
+    for name in ("slow_member", "storage_unplugged", "nodes_not_processes", "job_on_two_networks", "jobfs_loop")
 )
 STRIPED = Ask(XE).striped()
 
@@ -125,6 +127,79 @@ def test_each_check_of_slow_member_can_fail(
 ) -> None:
     with pytest.raises(CheckFailed, match=said):
         play_member(wrong, tmp_path, monkeypatch)
+
+
+# storage_unplugged
+
+
+def play_unplugged(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits_s, was_out = 10, False
+
+    def cable(*_: Any) -> Change:
+        def pulled() -> None:
+            nonlocal was_out
+            was_out = True
+
+        return Told("pulled", pulled, lambda: None)
+
+    def patience(_: Stage, __: str, nodes: Sequence[str], seconds: int, usual: int) -> None:
+        nonlocal waits_s
+        assert (nodes, usual) == (["x1"], 10)
+        waits_s = 10 if wrong == "nobody is patient" else seconds
+
+    class Writer:
+        def written(self) -> Written:
+            given_up = waits_s < 60 and wrong != "nobody gives up"
+            longest = (15.0 if given_up else 69.5) if was_out else 2.0 if wrong == "it is slow from the start" else 0.1
+            longest *= 3 if wrong == "it waits for ever" and not given_up else 1
+            count = 14 if wrong == "an error ends it" and was_out else 15
+            return Written([(0.0, longest)] * count, "" if count == 15 else "Transport endpoint is not connected")
+
+    @contextmanager
+    def writing(_: Stage, node: str, file: str, __: int) -> Iterator[Writer]:
+        assert file == f"/short/records.{node}"
+        yield Writer()
+
+    def digest(*_: Any) -> str:
+        return "lost" if wrong == "something is lost" and was_out else Written([(0.0, 0.1)] * 15, "").digest
+
+    def until(_: Any, what: str, probe: Callable[[], Any], *, is_: Any, within_s: float) -> None:
+        if within_s <= 0 or probe() != is_:
+            raise CheckFailed(f"{what}, not {is_}")
+
+    def mounted(*_: Any) -> dict[str, str]:
+        away = (wrong == "the server stays away" and was_out) or (wrong == "it goes in the end" and waits_s > 60)
+        return {"short": "3 of 4" if away else "4 of 4"}
+
+    monkeypatch.setattr(Stage, "let_pass", lambda *_: None)
+    monkeypatch.setattr(Stage, "until", until)
+    monkeypatch.setattr("causeway.scenario.words.records.digest", digest)
+    words: dict[str, Any] = {"writing": writing, "patience": patience, "link_down": cable, "mounted": mounted}
+    play(UNPLUGGED, XE, folder, monkeypatch, words)
+
+
+def test_storage_unplugged_passes_where_all_is_as_it_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    play_unplugged("", tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("it is slow from the start", "no record takes a second: expected yes, measured no"),
+        ("an error ends it", "unplugged: records, and errors: expected 15, , measured 14, Transport"),
+        ("something is lost", "unplugged: x2 reads what was written: expected yes"),
+        ("the server stays away", "unplugged: servers that x1 reaches, not 4 of 4"),
+        ("nobody gives up", "its longest record, 10 to 20 s: expected yes"),
+        ("nobody is patient", "its longest record, 60 s and what TCP takes: expected yes"),
+        ("it waits for ever", "its longest record, 60 s and what TCP takes: expected yes"),
+        ("it goes in the end", "unplugged, patient: servers that x1 reaches, not 4 of 4"),
+    ],
+)
+def test_each_check_of_storage_unplugged_can_fail(
+    wrong: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CheckFailed, match=said):
+        play_unplugged(wrong, tmp_path, monkeypatch)
 
 
 # nodes_not_processes, job_on_two_networks
@@ -232,6 +307,13 @@ Brick: tp17:/disks/short/brick
      12.00      90.10 us      20.00 us     500.00 us            999      CREATE
 """
     assert parse_calls(text, "CREATE") == 1999 and parse_calls(text, "MKNOD") == 0
+
+
+def test_servers_are_together_when_each_is_connected() -> None:
+    text = "UUID  \tHostname \tState\na-b-c\ttp17     \tConnected \nd-e-f\tlocalhost\tConnected \n"
+    assert parse_pool(text)
+    assert not parse_pool(text.replace("tp17     \tConnected", "tp17     \tDisconnected"))
+    assert not parse_pool("UUID  \tHostname \tState\n") and not parse_pool("")
 
 
 def play_loop(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,5 +86,15 @@ def wrong_port(switch: ChannelEnd, member: str) -> Change:
     return Change(title, (there,), (back,))
 
 
+def dealt_to(switch: ChannelEnd, bucket: int, member: str) -> Change:
+    """A balance-slb end sends one of its buckets by a member that `causeway up` did not give it to."""
+    title = f"{switch.node}:{switch.name} sends bucket {bucket} by {member}"
+    own = switch.members[bucket % len(switch.members)]
+    there, back = (
+        Step(switch.node, ("ovs-appctl", "bond/migrate", switch.name, str(bucket), device)) for device in (member, own)
+    )
+    return Change(title, (there,), (back,))
+
+
 def _sh(switch: ChannelEnd, script: str, *words: str) -> Step:
     return Step(switch.node, ("sh", "-c", script, switch.name, *words))

@@ -25,11 +25,17 @@ class Driver(Protocol):
     def unhealed(self, lab: Lab, filesystem: str) -> int:
         """How many entries its servers have yet to heal, of files and folders that some of them have missed."""
 
+    def heal(self, lab: Lab, filesystem: str) -> None:
+        """Have its servers begin to heal now; each looks by itself now and then."""
+
     def count_calls(self, lab: Lab, filesystem: str) -> Callable[[], None]:
         """Have the servers count what clients ask of them; what it returns ends that."""
 
     def made_files(self, lab: Lab, filesystem: str) -> int:
         """How often clients have asked the servers to make a file, as each server counts it, since it counts."""
+
+    def together(self, lab: Lab, filesystem: str) -> bool:
+        """Whether its servers, and who is asked to change it, are all connected with each other."""
 
     def mount_directly(self, lab: Lab, filesystem: str, node: str, at: str) -> str:
         """Mount it on a node by its own command, not by ours, with the key that the node shows.

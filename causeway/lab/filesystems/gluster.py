@@ -60,6 +60,11 @@ def parse_unhealed(text: str) -> int:
     return sum(int(count) if count.isdigit() else 1 for count in counts)
 
 
+def heal(lab: Lab, filesystem: str) -> None:
+    """By the index of what each brick knows that others lack. (The daemons look at it every ten minutes.)"""
+    _gluster(lab, filesystem, "heal", filesystem)
+
+
 def count_calls(lab: Lab, filesystem: str) -> Callable[[], None]:
     """Have the bricks count their clients' calls."""
     _gluster(lab, filesystem, "profile", filesystem, "start")
@@ -104,6 +109,18 @@ def calls(lab: Lab, filesystem: str) -> str:
 def made_files(lab: Lab, filesystem: str) -> int:
     """How many calls that make a file the bricks have counted, all together."""
     return parse_calls(_gluster(lab, filesystem, "profile", filesystem, "info", "cumulative"), "CREATE")
+
+
+def together(lab: Lab, filesystem: str) -> bool:
+    """As each of their daemons says."""
+    asked = {place(lab, lab.site.topology.filesystems[filesystem].owner), *lab.site.servers(filesystem)}
+    return all(parse_pool(lab.on(node, "gluster", "pool", "list").stdout) for node in asked)
+
+
+def parse_pool(text: str) -> bool:
+    """Read `gluster pool list`: whether there are others, and all are connected."""
+    states = [line.split()[-1] for line in text.splitlines()[1:]]
+    return len(states) > 1 and set(states) == {"Connected"}
 
 
 def parse_calls(text: str, call: str) -> int:

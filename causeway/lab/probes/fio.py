@@ -34,6 +34,18 @@ class Job:
 
 
 @dataclass(frozen=True)
+class DiskJob(Job):
+    """A piece of a network disk (NBD), whose `file` is its address: so many requests of a size at once.
+
+    It begins `late_s` after the others.
+    """
+
+    block_kib: int
+    depth: int
+    late_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class Done:
     """All nodes' work together: what was carried, and what the node took that took longest; and each job's MB/s."""
 
@@ -52,7 +64,7 @@ def play(lab: Lab, jobs: Sequence[Job], direction: Direction, *, at_once: bool =
 
     They begin as they are started, one after the other; at_once: all at one moment of the lab's clock.
     """
-    argvs = [_argv(job, direction) for job in jobs]
+    argvs = [_disk_argv(job, direction) if isinstance(job, DiskJob) else _argv(job, direction) for job in jobs]
     if at_once:
         moment = round(100 * (time.clock_gettime(time.CLOCK_BOOTTIME) + _STARTED_S))
         argvs = [["sh", "-c", _WAIT, str(moment), *argv] for argv in argvs]
@@ -72,15 +84,18 @@ def play(lab: Lab, jobs: Sequence[Job], direction: Direction, *, at_once: bool =
 
 
 def _argv(job: Job, direction: Direction) -> list[str]:
-    place = [f"--filename={job.file}", f"--offset={job.offset_mib}m", f"--size={job.size_mib}m"]
+    how = ["--ioengine=psync", f"--bs={_BLOCK}", "--fallocate=none", "--create_on_open=1"]
+    how += ["--end_fsync=1"] if direction == "write" else []
+    return [*_begin(job, direction), f"--filename={job.file}", *how]
+
+
+def _disk_argv(job: DiskJob, direction: Direction) -> list[str]:
+    how = ["--ioengine=nbd", f"--uri={job.file}", f"--bs={job.block_kib}k", f"--iodepth={job.depth}"]
+    late = ["sh", "-c", f'sleep {job.late_s:.4f}; exec "$@"', "late"] if job.late_s else []
+    return [*late, *_begin(job, direction), *how]
+
+
+def _begin(job: Job, direction: Direction) -> list[str]:
     # else fio reads the processor's own clock, which knows nothing of the lab's
-    clock = ["--clocksource=clock_gettime"]
-    how = [
-        "--ioengine=psync",
-        f"--bs={_BLOCK}",
-        f"--rw={direction}",
-        "--fallocate=none",
-        "--create_on_open=1",
-        "--output-format=json",
-    ]
-    return ["fio", "--name=io", *clock, *place, *how, *(["--end_fsync=1"] if direction == "write" else [])]
+    clock = ["--clocksource=clock_gettime", "--output-format=json"]
+    return ["fio", "--name=io", *clock, f"--rw={direction}", f"--offset={job.offset_mib}m", f"--size={job.size_mib}m"]

@@ -12,7 +12,7 @@ from causeway.plan.hashing.frame import Flow
 from causeway.plan.hashing.linux import bond_hash
 from causeway.plan.hashing.ovs import slb_bucket, slb_member
 
-__all__ = ["Flow", "member_for", "sending_number", "slb_member"]
+__all__ = ["Flow", "member_for", "sending_number", "slb_bucket", "slb_member"]
 
 
 def sending_number(flow: Flow, policy: str) -> int:

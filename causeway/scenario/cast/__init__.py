@@ -7,8 +7,8 @@ that the site cannot answer raises Unsupported with a sentence that says what it
 from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
-from causeway.scenario.cast.gateways import Answered, AskGateways, Defaulted, Gateways, Private
-from causeway.scenario.cast.neighbours import AskNeighbours, Company, Starter, Twice
+from causeway.scenario.cast.gateways import Answered, Apart, AskGateways, Defaulted, Gateways, Private, Trunk
+from causeway.scenario.cast.neighbours import AskNeighbours, Company, Equals, Starter, Twice
 from causeway.scenario.cast.routes import (
     AskRoutes,
     Detour,
@@ -25,6 +25,7 @@ from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
     "Answered",
+    "Apart",
     "Arrays",
     "Ask",
     "AwayTime",
@@ -36,6 +37,7 @@ __all__ = [
     "Detour",
     "Diskless",
     "Distant",
+    "Equals",
     "Forwarded",
     "Gateways",
     "Jumbo",
@@ -50,6 +52,7 @@ __all__ = [
     "Starter",
     "Striped",
     "Transports",
+    "Trunk",
     "Twice",
     "WayBack",
 ]

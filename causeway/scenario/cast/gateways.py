@@ -1,13 +1,15 @@
 """Striped filesystems behind gateways, the clients of each, and other ways to their servers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
-from causeway.model.topology import Route
-from causeway.plan.paths import Ambiguous, Unreachable, Ways, without_routes
+from causeway.model.topology import ChannelEnd, Route
+from causeway.plan.hardware import mac_address
+from causeway.plan.hashing import slb_member
+from causeway.plan.paths import Ambiguous, DirectedCable, Unreachable, Ways, without_routes
 from causeway.plan.storage import between
-from causeway.scenario.cast.base import number, several
+from causeway.scenario.cast.base import several
 from causeway.scenario.cast.storage import AskStorage
 
 
@@ -74,6 +76,36 @@ class Private:
         return list(self.adapters)
 
 
+@dataclass(frozen=True)
+class Apart:
+    """A client that reaches its files by a gateway, and a peer of it in that network (`usual`) and in another one.
+
+    The other one is as fast, and more than the gateway passes on.
+    """
+
+    client: str
+    peer: str
+    usual: str
+    other: str
+
+
+@dataclass(frozen=True)
+class Trunk:
+    """A channel between switches that deals by MAC address, and hosts with a link each at its near end.
+
+    There is one of these for each member, by which all that it sends leaves. `receiver` is beyond the far end, with a
+    wire for all of them; `behind` are as many hosts behind a cable (`narrow`) that carries less than all, and more
+    than one.
+    """
+
+    near: ChannelEnd
+    network: str
+    senders: list[str]
+    receiver: str
+    behind: list[str]
+    narrow: Port
+
+
 class AskGateways(AskStorage):
     """Questions for what is between clients and a filesystem's servers."""
 
@@ -107,8 +139,48 @@ class AskGateways(AskStorage):
                     return self._give([host])[0]
         raise self._lacks(f"client of another cluster than {cluster} by {gateways.narrow}, with a wider wire")
 
-    def private(self, least: int) -> Private:
-        """So many nodes, or more, by whom clients could reach all servers in the networks of these."""
+    def trunk(self, gateways: Gateways) -> Trunk:
+        """A channel between switches, and of those who forward for a filesystem's clients one for each member."""
+        for _, near, _ in self.site.channel_ends():
+            network = self.site.nodes[near.node].switch
+            if not network or near.hash_policy != "balance-slb":
+                continue
+            hosts = [host for host in gateways.gateways if self._ports(host, network)]
+            by = {self._dealt(host, near, network): host for host in reversed(hosts)}
+            senders = [by[member] for member in near.members if by.get(member)]
+            if len(senders) < len(near.members) or None in by:
+                continue
+            sends = sum(self.site.sends_mbit(self._ports(sender, network)[0]) for sender in senders)
+            far = [h for h in self._hosts() if h not in senders and self._ports(h, network)]
+            ways = {h: self._cables(senders[0], h, network) for h in far}
+            wide = [
+                h
+                for h, own in ways.items()
+                if near.node in {c.sender.node for c in own}
+                and self.site.sends_mbit(self._ports(h, network)[0]) >= sends
+            ]
+            behind = [h for h, own in ways.items() if gateways.narrow in {c.sender for c in own}]
+            if wide and len(behind) >= len(senders):
+                self._give([near.node, *senders, wide[0], *behind[: len(senders)]])
+                return Trunk(near, network, senders, wide[0], behind[: len(senders)], gateways.narrow)
+        raise self._lacks("channel between switches that deals by MAC address, with a gateway for each member")
+
+    def _dealt(self, host: str, near: ChannelEnd, network: str) -> str | None:
+        """The member by which a switch sends what a host's port there sends; None where it has no such port."""
+        (port, *_) = self._ports(host, network)
+        there = any(port in cable.ends and near.node in {end.node for end in cable.ends} for cable in self.site.cables)
+        return slb_member(mac_address(self.site, port), near.members) if there else None
+
+    def _cables(self, one: str, other: str, network: str) -> list[DirectedCable]:
+        """The cables that may carry what a host sends to another one's address in a network."""
+        hops = self._ways.path(one, self.site.address(other, network)).hops
+        return [cable for hop in hops for segment in hop.segments for cable in segment.cables]
+
+    def private(self, least: int, *, spare: bool = False) -> Private:
+        """So many nodes, or more, by whom clients could reach all servers in the networks of these.
+
+        spare: they reach the servers without their adapters there, too.
+        """
         gateways = self.gateways(1)
         cluster, found = self.site.nodes[gateways.clients[0]].cluster, dict[str, dict[str, Port]]()
         servers = self.site.servers(gateways.filesystem)
@@ -119,11 +191,44 @@ class AskGateways(AskStorage):
             }
             node = self.site.nodes[host]
             if node.cluster == cluster and node.forwards and all(near.values()):
-                found[host] = {server: those[0] for server, those in near.items()}
+                ports = {server: those[0] for server, those in near.items()}
+                if not spare or self._spared(host, ports):
+                    found[host] = ports
         if len(found) < least:
-            raise self._lacks(f"{number(least)} nodes of {cluster} in the networks of all servers, which forward")
+            who = several(least, f"a node of {cluster}", f"nodes of {cluster}")
+            what, other = "in the networks of all servers", " that reaches them by another way, too" if spare else ""
+            raise self._lacks(f"{who} {what}, which forwards{other}")
         self._give([*found])
         return Private(gateways, found)
+
+    def _spared(self, host: str, ports: dict[str, Port]) -> bool:
+        """Whether a host without these ports reaches servers, and is answered."""
+        left = Ways(replace(self.site, down=frozenset(ports.values())))
+        try:
+            for server in ports:
+                hops = left.path(host, self.site.known_by(server).address).hops
+                left.path(server, self.site.nodes[host].interfaces[hops[0].sender.device].address)
+        except (Unreachable, Ambiguous):
+            return False
+        return True
+
+    def apart(self, gateways: Gateways) -> Apart:
+        """A client of such gateways that has a second network with another one, as fast as the first."""
+        for client in gateways.by:
+            usual, passes = self.site.known_by(client).network, self._passes(client, gateways.filesystem)
+            legs = {network: self._ports(client, network)[0] for network in self._networks(client)}
+            rates = {network: self.site.sends_mbit(port) for network, port in legs.items()}
+            for other in legs:
+                peers = [p for p in gateways.by if p != client and {usual, other} <= self._networks(p)]
+                if other != usual and passes < rates[usual] <= rates[other] and peers:
+                    self._give([client, peers[0]])
+                    return Apart(client, peers[0], usual, other)
+        raise self._lacks("client behind a gateway with a second network, as fast, that another one has, too")
+
+    def _networks(self, host: str) -> set[str]:
+        """The networks that a host is plugged into by a cable."""
+        legs = self.site.nodes[host].interfaces
+        return {leg.network for device, leg in legs.items() if self._wired(host, device)}
 
     def defaulted(self) -> Defaulted:
         """A client whose default route would take it to all of a filesystem's servers, too, by a slower network."""

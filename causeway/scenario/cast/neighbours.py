@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 
 from causeway.model.thing import Port
-from causeway.scenario.cast.base import Asking
+from causeway.scenario.cast.base import Asking, number
 
 #: How many hosts at one switch are a company, and how many of a large one are enough.
 _MANY, _ENOUGH = 4, 8
@@ -31,6 +31,18 @@ class Company:
     network: str
     switch: str
     hosts: list[str]
+
+
+@dataclass(frozen=True)
+class Equals:
+    """Hosts with disks at one switch, by one short cable each and all of one rate, which forward and serve nothing.
+
+    Their wires alone bound what they send and receive.
+    """
+
+    network: str
+    hosts: list[str]
+    ports: dict[str, Port]
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,23 @@ class AskNeighbours(Asking):
         hosts = most.hosts[:_ENOUGH]
         self._give([most.switch, *hosts])
         return Company(most.network, most.switch, hosts)
+
+    def equals(self, least: int) -> Equals:
+        """So many like hosts at a switch that learns, of the slowest network that has them."""
+        rates = {name: network.rate_mbit for name, network in self.site.topology.networks.items()}
+        for network in sorted(rates, key=lambda name: rates[name]):
+            at: dict[tuple[str, int], list[Port]] = {}
+            able = [h for h in self._in(network) if self._plain(h) and h not in self.site.diskless()]
+            for host in (h for h in able if not (self.site.nodes[h].receive_mbit or self.site.nodes[h].send_mbit)):
+                (port,) = self._ports(host, network)[:1]
+                for cable in (c for c in self.site.cables if port in c.ends and not c.delay_ms):
+                    (far,) = (end for end in cable.ends if end != port)
+                    if self._learns(far) and len(set(cable.rate_mbit)) == 1:
+                        at.setdefault((far.node, cable.rate_mbit[0]), []).append(port)
+            for ports in (ports for ports in at.values() if len(ports) >= least):
+                hosts = self._give([port.node for port in ports[:least]])
+                return Equals(network, hosts, {port.node: port for port in ports[:least]})
+        raise self._lacks(f"switch that learns, with {number(least)} hosts with disks at ports of one rate")
 
     def starter(self, others: int = 2, most: int = 4) -> Starter:
         """A host that nobody needs if it is away from that network, and so many others of its cluster, or more."""

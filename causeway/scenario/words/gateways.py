@@ -1,9 +1,12 @@
 """A striped filesystem that clients reach through gateways, for scenarios: what these pass on, beside what is due."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from ipaddress import IPv4Address
 from math import ceil
 
+from causeway.lab import filesystems
+from causeway.lab.probes.connections import carried
 from causeway.lab.probes.counters import difference, sent_bytes
 from causeway.model.site import Site
 from causeway.model.thing import Port
@@ -11,10 +14,11 @@ from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.files import spread
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import Segment, path
+from causeway.plan.storage import dealt
 from causeway.scenario.cast import Defaulted, Gateways
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, both_ways
-from causeway.scenario.words.routes import next_hop
+from causeway.scenario.words.routes import next_hop, rerouted
 from causeway.scenario.words.storage import by_others
 
 #: Seconds for which files are written, how many on a client read its files at once, and how many tasks it has where it
@@ -39,6 +43,17 @@ def going_by(stage: Stage, cast: Gateways, nodes: Sequence[str]) -> Iterator[Non
     """All clients go by these, dealt out in turn; what is expected is of the site as it is then."""
     change, site = by_others(stage, cast, dict.fromkeys(stage.site.servers(cast.filesystem), nodes))
     made = stage.make(change)
+    with stage.as_if(site):
+        yield
+    made.undo()
+
+
+@contextmanager
+def led_by(stage: Stage, cast: Gateways, by: Mapping[str, str]) -> Iterator[None]:
+    """Some clients go by others' gateways; what is expected is of the site as it is then."""
+    servers = stage.site.servers(cast.filesystem)
+    site = dealt(stage.site, {client: dict.fromkeys(servers, gateway) for client, gateway in by.items()})
+    made = stage.make(rerouted(stage, site, ", ".join(f"{client} goes by {gateway}" for client, gateway in by.items())))
     with stage.as_if(site):
         yield
     made.undo()
@@ -112,3 +127,13 @@ def carried_by(stage: Stage, node: str, devices: Sequence[str]) -> Iterator[Call
     """Gives what tells how many bytes each of a node's devices has sent since."""
     before = sent_bytes(stage.lab, node, devices)
     yield lambda: difference(before, sent_bytes(stage.lab, node, devices))
+
+
+def connected_from(stage: Stage, node: str, filesystem: str) -> dict[str, set[IPv4Address]]:
+    """From which of a node's addresses it has connections to each server of a filesystem."""
+    daemons = filesystems.driver_of(stage.lab, filesystem).listening(stage.lab, filesystem)
+    found: dict[str, set[IPv4Address]] = {server: set() for server in stage.site.servers(filesystem)}
+    for (own, _), there in carried(stage.lab, node, "write"):
+        if there in daemons:
+            found[daemons[there]].add(own)
+    return found

@@ -1,20 +1,26 @@
 """A job that writes records, for scenarios: how long it waits, and whether what it was told is there."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+from causeway.lab.filesystems import driver_of
+from causeway.lab.filesystems.administrators import mc, place
 from causeway.lab.probes import records
 from causeway.process import Background
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.transports import digest
+from causeway.scenario.words.mounts import due_mounts, mounted
+from causeway.scenario.words.transports import digest, mount_anew
 
 #: Seconds between two records.
 EVERY_S = 1.0
 _PATIENCE_S = 300
+#: Until a server that was away is known to the others again, and to a client.
+_TOGETHER_S = 60
 
 
 @dataclass(frozen=True)
@@ -70,3 +76,23 @@ def judge_written(stage: Stage, title: str, reader: str, file: str, count: int, 
     """All was written without an error, and another node reads what was written."""
     stage.same(f"{title}: records, and errors", (count, ""), (len(job.calls), job.error))
     stage.holds(f"{title}: {reader} reads what was written", digest(stage, reader, file) == job.digest, job.digest[:16])
+
+
+def patience(stage: Stage, filesystem: str, nodes: Sequence[str], seconds: int, usual: int) -> None:
+    """Servers may be silent for so long, to clients that mount anew; until the scenario's end, and then as usual.
+
+    Each server must know it before anybody mounts, for any of them may be asked: one that was away is waited for.
+    """
+    cluster, driver = stage.site.topology.filesystems[filesystem].owner, driver_of(stage.lab, filesystem)
+
+    def have(value: int) -> None:
+        together = partial(driver.together, stage.lab, filesystem)
+        stage.until("the servers know each other", together, is_=True, within_s=_TOGETHER_S)
+        mc(stage.lab, place(stage.lab, cluster), "mcchconfig", f"pingTimeout={value}").must()
+        mount_anew(stage, filesystem, nodes)
+        for node in nodes:
+            whole = due_mounts(stage, node)
+            stage.until(f"what {node} has mounted", partial(mounted, stage, node), is_=whole, within_s=_TOGETHER_S)
+
+    stage.defer(lambda: have(usual), f"clients wait {usual} s for a silent server")
+    have(seconds)

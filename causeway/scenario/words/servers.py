@@ -42,3 +42,8 @@ def due_whole(stage: Stage, client: str, filesystem: str) -> tuple[str, int]:
 def whole(stage: Stage, client: str, filesystem: str) -> tuple[str, int]:
     """How many servers a client reaches ("4 of 4"), and how many entries they have yet to heal."""
     return mounted(stage, client)[filesystem], driver_of(stage.lab, filesystem).unhealed(stage.lab, filesystem)
+
+
+def heal(stage: Stage, filesystem: str) -> None:
+    """Its administrator has the servers heal at once what they have missed."""
+    driver_of(stage.lab, filesystem).heal(stage.lab, filesystem)

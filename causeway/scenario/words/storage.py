@@ -8,6 +8,7 @@ from math import ceil
 from causeway.lab import disks
 from causeway.lab.changes.change import Change
 from causeway.lab.probes.fio import Job
+from causeway.lab.probes.nuttcp import Stream
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.plan.fairshare import tcp_goodput_mbit
@@ -103,11 +104,12 @@ def show(stage: Stage, title: str, head: str, rows: Mapping[str, Both]) -> None:
 
 @dataclass(frozen=True)
 class Beside:
-    """Clients' files that were read while messages passed: MB/s of all, due and seen; and what the messages had."""
+    """Files that were read while messages passed, and these: MB/s of all, due and seen."""
 
     due_mb: float
     seen_mb: float
     messages_mb: float
+    messages_due_mb: float
 
     @property
     def row(self) -> list[str]:
@@ -117,22 +119,29 @@ class Beside:
 def read_beside(stage: Stage, forwarded: Forwarded, couples: Sequence[tuple[str, str]]) -> Beside:
     """Clients read what `files` wrote, all at once, while streams pass between couples, one for each."""
     site, network = stage.site, stage.site.known_by(forwarded.clients[0]).network
-    streams = [
-        replace(stream, label=f"{stream.label}-{place}")
-        for place, stream in enumerate(coupled(stage, couples, network))
-    ]
     at = site.topology.filesystems[forwarded.filesystem].mount_point
     part = _size_mib(stage, forwarded) // 2 // _READERS
-    readers = [(client, n * part) for client in forwarded.clients for n in range(_READERS)]
-    jobs = [Job(client, f"{at}/io.{client}", place, part) for client, place in readers]
+    jobs = [Job(client, f"{at}/io.{client}", n * part, part) for client in forwarded.clients for n in range(_READERS)]
     disks.forget(site)
-    with transmitting(stage, streams, _MESSAGES_S) if streams else nullcontext() as running:
-        did = work(stage, forwarded.filesystem, jobs, "read")
+    return beside(stage, forwarded.filesystem, jobs, messages(stage, couples, network), _MESSAGES_S)
+
+
+def messages(stage: Stage, couples: Sequence[tuple[str, str]], network: str) -> list[Stream]:
+    """A stream for each couple by a network; a couple may come several times."""
+    streams = enumerate(coupled(stage, couples, network))
+    return [replace(stream, label=f"{stream.label}-{place}") for place, stream in streams]
+
+
+def beside(stage: Stage, filesystem: str, jobs: Sequence[Job], streams: Sequence[Stream], seconds: float) -> Beside:
+    """Clients read, all at once, while streams pass for so long. Of the two what ends first was beside the other."""
+    with transmitting(stage, streams, seconds) if streams else nullcontext() as running:
+        did = work(stage, filesystem, jobs, "read")
         measured = running.results() if running else []
-    ends = (StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured)
-    due = each_mb(site, did.shares | {end.label: [Share(end, 1.0)] for end in ends})
-    slowest = min(due[client] for client in forwarded.clients)
-    return Beside(slowest * len(forwarded.clients), did.done.rate_mb, sum(m.rate_mbit for m in measured) / 8)
+    ends = {m.stream.label: StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured}
+    due = each_mb(stage.site, did.shares | {label: [Share(end, 1.0)] for label, end in ends.items()})
+    slowest = min(due[client] for client in did.shares)
+    sent_mb, sent_due_mb = sum(m.rate_mbit for m in measured) / 8, sum(due[label] for label in ends)
+    return Beside(slowest * len(did.shares), did.done.rate_mb, sent_mb, sent_due_mb)
 
 
 def judge_beside(stage: Stage, title: str, seen: Beside) -> None:

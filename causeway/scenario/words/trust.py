@@ -92,8 +92,8 @@ for line in command.stderr:
         break
 print(command.wait())
 """
-#: What a node shows to servers of its cluster's key.
-SHOWN_KEY = "/var/mc/ssl/id_rsa.cert"
+#: What a node shows to servers of its cluster's key, and the private one with which it shows that it is its own.
+SHOWN_KEY, PRIVATE_KEY = "/var/mc/ssl/id_rsa.cert", "/var/mc/ssl/id_rsa"
 #: Where a direct mount goes.
 DIRECT = "/mnt/direct"
 
