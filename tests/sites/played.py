@@ -41,6 +41,7 @@ UNPROVEN = ("channel_static_or_lacp", "deny_interrupted", "io")
 AT_NIGHT = (
     "deny_interrupted",
     "jobfs_loop",
+    "keys_private_server",
     "limits_daemon",
     "multicast_snooping",
     "orphans_after_reset",
