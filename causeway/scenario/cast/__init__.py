@@ -8,7 +8,7 @@ from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
-from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded
+from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded, Platforms
 from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Member",
     "Mounts",
     "Newcomer",
+    "Platforms",
     "Transports",
     "WayBack",
 ]

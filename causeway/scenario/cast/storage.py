@@ -53,6 +53,30 @@ class Arrays:
 
 
 @dataclass(frozen=True)
+class Platforms:
+    """A filesystem whose files are each whole on one of several servers' disks, and two clusters that use it.
+
+    The first's clients reach all servers by a node each that forwards both ways (`by`), as many by each of these. The
+    second's (`direct`) are in a network of the servers, with one cable each. Servers have `networks` in common with
+    those who forward: a leg in each.
+    """
+
+    filesystem: str
+    servers: list[str]
+    networks: list[str]
+    by: dict[str, str]
+    direct: list[str]
+
+    @property
+    def clients(self) -> list[str]:
+        return [*self.by, *self.direct]
+
+    @property
+    def gateways(self) -> list[str]:
+        return list(dict.fromkeys(self.by.values()))
+
+
+@dataclass(frozen=True)
 class Blocked:
     """Switches whose one cable to the others carries less than their clients' cables do together.
 
@@ -99,6 +123,37 @@ class AskStorage(AskClusters):
         behind = "a node that forwards" if gateways == 1 else f"{number(gateways)} nodes that forward"
         what = f"filesystem of whole files on {number(servers)} disks, each behind {behind} to it alone"
         raise self._lacks(what)
+
+    def platforms(self, servers: int = 4, gateways: int = 4) -> Platforms:
+        """A filesystem on so many disks that a cluster reaches by so many nodes that forward, or more, and one directly."""
+        for name, about in self.site.topology.filesystems.items():
+            found = self.site.servers(name) if about.disk and about.layout == "whole" else []
+            clients = self._mounting(name) if len(found) >= servers else []
+            each = {client: {between(self._ways, client, server) for server in found} for client in clients}
+            by = {client: those.copy().pop() for client, those in each.items() if len(those) == 1}
+            behind = self._fellows_of({client: gateway for client, gateway in by.items() if gateway})
+            counts = {list(behind.values()).count(gateway) for gateway in behind.values()}
+            direct = self._fellows_of({client: client for client in clients if self._near(client, found)})
+            if len(set(behind.values())) >= gateways and len(counts) == 1 and direct:
+                legs = [{leg.network for leg in self.site.nodes[n].interfaces.values()} for n in (*found, *behind.values())]
+                networks = [leg.network for leg in self.site.nodes[found[0]].interfaces.values()]
+                shared = [network for network in networks if all(network in own for own in legs)]
+                self._give([*behind, *dict.fromkeys(behind.values()), *direct, *found])
+                return Platforms(name, found, shared, behind, list(direct))
+        what = f"filesystem of whole files on {number(servers)} disks that a cluster reaches by {number(gateways)} nodes"
+        raise self._lacks(f"{what} that forward, as many clients by each, and another cluster directly")
+
+    def _fellows_of(self, clients: dict[str, str]) -> dict[str, str]:
+        """Those of the first client's cluster."""
+        cluster = next((self.site.nodes[client].cluster for client in clients), None)
+        return {client: to for client, to in clients.items() if self.site.nodes[client].cluster == cluster}
+
+    def _near(self, client: str, servers: list[str]) -> bool:
+        """Whether a client has one cable, and nobody forwards between it and servers."""
+        if sum(end.node == client for cable in self.site.cables for end in cable.ends) != 1:
+            return False
+        ways = (self._way(*pair) for server in servers for pair in ((client, server), (server, client)))
+        return all(way is not None and len(way.hops) == 1 for way in ways)
 
     def two_ports(self, arrays: Arrays) -> dict[str, Channel]:
         """The channel of two by which each node that forwards to such disks is plugged into their network."""
