@@ -1,0 +1,133 @@
+"""Two clusters at one filesystem's servers, for scenarios: what the network carries between them, and what files have."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil
+
+from causeway.lab.changes.change import Change
+from causeway.model.site import Site
+from causeway.plan.filesystems.spread import DIRECTIONS, Direction
+from causeway.plan.storage import dealt
+from causeway.report.result import Lines, Table
+from causeway.scenario.cast import Platforms
+from causeway.scenario.stage import Stage
+from causeway.scenario.words import arrays
+from causeway.scenario.words.arrays import File, Placed, Rate
+from causeway.scenario.words.routes import rerouted
+from causeway.scenario.words.storage import array_mb
+from causeway.scenario.words.streams import near_rates, together, towards
+
+#: The parts of the least bound that are required, and that are the target (LLNL, milestone 464).
+REQUIRED, TARGET = 0.6, 0.8
+#: Seconds that streams transmit beside others: all are started one after the other, which takes one or two.
+_STREAMS_S = 6.0
+#: Seconds for which the disks write what all clients have.
+_SECONDS = 2.5
+#: MB/s, by direction.
+Both = Mapping[Direction, Rate]
+#: Who sends to whom, and in which network.
+Stream = tuple[str, str, str]
+
+
+def verdict(part: float) -> str:
+    """What such a part of the least bound is."""
+    return "target met" if part >= TARGET else "required met" if part >= REQUIRED else "not met"
+
+
+# the network
+
+
+def fairly(site: Site, cast: Platforms, senders: Iterable[str], servers: Sequence[str]) -> list[Stream]:
+    """A stream from each leg of some nodes to a leg of a server in the same network, as many to each as can be."""
+    used: Counter[tuple[str, str]] = Counter()
+    found = []
+    for sender, network in product(senders, cast.networks):
+        if any(leg.network == network for leg in site.nodes[sender].interfaces.values()):
+            server = min(servers, key=lambda server: used[server, network])  # noqa: B023
+            used[server, network] += 1
+            found.append((sender, server, network))
+    return found
+
+
+def carried_mb(stage: Stage, title: str, streams: Sequence[Stream], way: Direction) -> float:
+    """What streams have together in MB/s, each beside its share; to read, servers send."""
+    ends = streams if way == "write" else [(server, node, network) for node, server, network in streams]
+    expected, measured = together(stage, towards(stage, ends), _STREAMS_S)
+    rates = {m.stream.label: m.rate_mbit for m in measured}
+    near_rates(stage, f"{title}, {way}", expected, rates)
+    return sum(rates.values()) / 8
+
+
+# files
+
+
+def disks_mb(stage: Stage, cast: Platforms) -> dict[Direction, float]:
+    """What all servers' disks do."""
+    return {way: mb * len(cast.servers) for way, mb in array_mb(stage, cast).items()}
+
+
+def files_of(clients: Iterable[str], servers: Sequence[str]) -> list[File]:
+    """A file of each client on each server."""
+    return [File(client, server) for client in clients for server in servers]
+
+
+def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], seconds: float = _SECONDS) -> Both:
+    """Clients write such files, all at once and each as large, and then read them."""
+    mib = ceil(disks_mb(stage, cast)["write"] * seconds * 1e6 / 2**20 / len(files))
+    seen = arrays.work(stage, cast, placed, dict.fromkeys(files, mib), readers=1)
+    return {way: ends.together() for way, ends in seen.items()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Rates of one case beside the least bound of all."""
+
+    rates: Both
+    least_mb: Mapping[Direction, float]
+
+    def parts(self, way: Direction) -> tuple[float, float]:
+        """Of that bound: due and seen."""
+        rate = self.rates[way]
+        return rate.due / self.least_mb[way], rate.seen / self.least_mb[way]
+
+    @property
+    def due(self) -> dict[Direction, str]:
+        return {way: verdict(self.parts(way)[0]) for way in DIRECTIONS}
+
+    @property
+    def seen(self) -> dict[Direction, str]:
+        return {way: verdict(self.parts(way)[1]) for way in DIRECTIONS}
+
+
+def judge(stage: Stage, title: str, row: Row) -> None:
+    """Rates beside what is computed, and what is said of them."""
+    arrays.judge(stage, title, row.rates)
+    for way in DIRECTIONS:
+        stage.same(f"{title}, {way}: of the least of network and disks", row.due[way], row.seen[way])
+
+
+def show(stage: Stage, title: str, of: str, rows: Mapping[str, Row]) -> None:
+    lines: dict[str, list[float]] = {}
+    for way in DIRECTIONS:
+        lines[way] = [round(row.rates[way].seen, 1) for row in rows.values()]
+        lines[f"{way} (expected)"] = [round(row.rates[way].due, 1) for row in rows.values()]
+    stage.show(Lines(f"Files of all clients, {title}", of, list(rows), "MB/s", lines))
+    table = []
+    for place, row in rows.items():
+        for way in DIRECTIONS:
+            rate, (_, part) = row.rates[way], row.parts(way)
+            table.append([place, way, f"{rate.due:.1f}", f"{rate.seen:.1f}", f"{part:.1%}", row.seen[way]])
+    columns = [of, "", "computed MB/s", "measured", "of the least bound", "verdict"]
+    stage.show(Table(f"MB/s of all clients, {title}", columns, table))
+
+
+# gateways
+
+
+def by_fewer(stage: Stage, cast: Platforms, gateways: Sequence[str]) -> tuple[Change, Site]:
+    """Clients behind gateways go by these alone, dealt out in turn, both ways; and the site as it is then."""
+    turns = {client: gateways[place % len(gateways)] for place, client in enumerate(cast.by)}
+    site = dealt(stage.site, {client: dict.fromkeys(cast.servers, gateway) for client, gateway in turns.items()})
+    return rerouted(stage, site, f"{len(gateways)} gateways are left"), site
