@@ -1,8 +1,8 @@
 """Clients with one link each are added to a filesystem until its disks bound: each brings its link, and then nothing.
 
 Claim: some clients directly on the servers' networks have what their links carry; so many more have as much more, until
-it is what the disks do. Then one more is one more to share that. How many are needed for a part of what disks do is that
-part by a client's link; reading, which the disks do slower, takes fewer than writing.
+it is what the disks do. Then one more is one more to share that. How many are needed for a part of what disks do is
+that part by a client's link; reading, which the disks do slower, takes fewer than writing.
 
 Cause: a client's one link is shared by nobody, and the servers' two links each carry more than their disk does.
 

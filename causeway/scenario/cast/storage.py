@@ -125,7 +125,7 @@ class AskStorage(AskClusters):
         raise self._lacks(what)
 
     def platforms(self, servers: int = 4, gateways: int = 4) -> Platforms:
-        """A filesystem on so many disks that a cluster reaches by so many nodes that forward, or more, and one directly."""
+        """A filesystem on so many disks that one cluster reaches by so many nodes that forward, and one directly."""
         for name, about in self.site.topology.filesystems.items():
             found = self.site.servers(name) if about.disk and about.layout == "whole" else []
             clients = self._mounting(name) if len(found) >= servers else []
@@ -135,12 +135,16 @@ class AskStorage(AskClusters):
             counts = {list(behind.values()).count(gateway) for gateway in behind.values()}
             direct = self._fellows_of({client: client for client in clients if self._near(client, found)})
             if len(set(behind.values())) >= gateways and len(counts) == 1 and direct:
-                legs = [{leg.network for leg in self.site.nodes[n].interfaces.values()} for n in (*found, *behind.values())]
+                legs = [
+                    {leg.network for leg in self.site.nodes[n].interfaces.values()} for n in (*found, *behind.values())
+                ]
                 networks = [leg.network for leg in self.site.nodes[found[0]].interfaces.values()]
                 shared = [network for network in networks if all(network in own for own in legs)]
                 self._give([*behind, *dict.fromkeys(behind.values()), *direct, *found])
                 return Platforms(name, found, shared, behind, list(direct))
-        what = f"filesystem of whole files on {number(servers)} disks that a cluster reaches by {number(gateways)} nodes"
+        what = (
+            f"filesystem of whole files on {number(servers)} disks that a cluster reaches by {number(gateways)} nodes"
+        )
         raise self._lacks(f"{what} that forward, as many clients by each, and another cluster directly")
 
     def _fellows_of(self, clients: dict[str, str]) -> dict[str, str]:

@@ -131,9 +131,7 @@ def _file_mib(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]])
     return _READERS * ceil(mib / _READERS)
 
 
-def work(
-    stage: Stage, cast: Disks, placed: Placed, sizes_mib: Mapping[File, int], readers: int = _READERS
-) -> Both:
+def work(stage: Stage, cast: Disks, placed: Placed, sizes_mib: Mapping[File, int], readers: int = _READERS) -> Both:
     """Clients write these files, all at once, and then read them, so many on a client each a part of a file."""
     found: dict[Direction, Ends] = {}
     for way in DIRECTIONS:

@@ -1,4 +1,4 @@
-"""Two clusters at one filesystem's servers, for scenarios: what the network carries between them, and what files have."""
+"""Two clusters at one filesystem's servers, for scenarios: what the network carries, and what files have."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ def fairly(site: Site, cast: Platforms, senders: Iterable[str], servers: Sequenc
     found = []
     for sender, network in product(senders, cast.networks):
         if any(leg.network == network for leg in site.nodes[sender].interfaces.values()):
-            server = min(servers, key=lambda server: used[server, network])  # noqa: B023
+            server = min(servers, key=lambda server: used[server, network])
             used[server, network] += 1
             found.append((sender, server, network))
     return found
