@@ -12,11 +12,10 @@ does not say: it used all 128.
 """
 
 from causeway.plan.fairshare import tcp_goodput_mbit
-from causeway.plan.filesystems.spread import DIRECTIONS
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.arrays import place
-from causeway.scenario.words.platforms import Row, disks_mb, files_of, judge, show, work
+from causeway.scenario.words.platforms import TARGET_MET, TOO_LITTLE, Row, disks_mb, files_of, judge, show, work
 from causeway.scenario.words.storage import judge_ratio
 
 STEP = 4
@@ -45,14 +44,14 @@ def play(stage: Stage, cast: Platforms) -> None:
 
     with stage.healthy(f"all {len(clients)} clients have what the disks do"):
         of(len(clients), f"{len(clients)} clients")
-        stage.same("what all meet", dict.fromkeys(DIRECTIONS, "target met"), rows[len(clients)].seen)
+        stage.same("what all meet", TARGET_MET, rows[len(clients)].seen)
 
     with stage.perturb(f"only {STEP} of them are at work"):
         few = STEP
 
     with stage.judge("they have what their links carry, which is too little"):
         of(few, f"{few} clients")
-        stage.same(f"what {few} meet", dict.fromkeys(DIRECTIONS, "not met"), rows[few].seen)
+        stage.same(f"what {few} meet", TOO_LITTLE, rows[few].seen)
 
     with stage.contrast("with more at work it is more by their links, until it is the disks'"):
         for n in range(2 * STEP, len(clients), STEP):

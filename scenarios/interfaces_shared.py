@@ -7,8 +7,8 @@ fewer senders than interfaces it is what the senders' links carry.
 Cause: each interface's link is shared by the streams that end there, and by no other.
 
 Source: LLNL, milestone 464, "Demonstration Details" (netperf from all pairs of ends, summed up: 3301 MB/s written
-for 14 servers with two Gigabit interfaces each) and Appendix A ("we map each client to an interface on the server as fairly as
-possible"; two clients on each of the routers).
+for 14 servers with two Gigabit interfaces each) and Appendix A ("we map each client to an interface on the server as
+fairly as possible"; two clients on each of the routers).
 """
 
 from causeway.plan.fairshare import tcp_goodput_mbit

@@ -40,7 +40,9 @@ class Done:
 
 def play(lab: Lab, jobs: Sequence[Job], direction: Direction) -> Done:
     """Do all jobs at the same time. What is written is on the servers in the end (fsync)."""
-    results = run_all([lab.enter(job.node, _argv(job, direction)) for job in jobs], timeout_s=_PATIENCE_S, at_once=64)
+    results = run_all(
+        [lab.enter(job.node, _argv(job, direction)) for job in jobs], timeout_s=_PATIENCE_S, at_once=len(jobs)
+    )
     took_ms: list[float] = []
     for job, result in zip(jobs, results, strict=True):
         done = json.loads(result.must()[result.stdout.index("{") :])["jobs"][0]

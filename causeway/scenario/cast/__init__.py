@@ -8,10 +8,11 @@ from causeway.scenario.cast.channels import AskChannels, Channel
 from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keeper, Member, Mounts
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.routes import AskRoutes, Detour, Distant, Leased, Newcomer, Transports, WayBack
-from causeway.scenario.cast.storage import Arrays, AskStorage, Blocked, Forwarded, Platforms
+from causeway.scenario.cast.storage import Archive, Arrays, AskStorage, Blocked, Forwarded, Platforms, Shared
 from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
+    "Archive",
     "Arrays",
     "Ask",
     "AwayTime",
@@ -28,6 +29,7 @@ __all__ = [
     "Mounts",
     "Newcomer",
     "Platforms",
+    "Shared",
     "Transports",
     "WayBack",
 ]

@@ -77,6 +77,33 @@ class Platforms:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """A filesystem that several clusters mount of its owner, and of each (cluster -> nodes) hosts that use it."""
+
+    filesystem: str
+    owner: str
+    users: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A filesystem of whole files on disks, clients of it, and those whom it is moved to and from.
+
+    Clients (`movers`) have a leg each in `network`, where hosts are that have nothing of the filesystem (`archive`).
+    """
+
+    filesystem: str
+    servers: list[str]
+    movers: list[str]
+    network: str
+    archive: list[str]
+
+    @property
+    def clients(self) -> list[str]:
+        return self.movers
+
+
+@dataclass(frozen=True)
 class Blocked:
     """Switches whose one cable to the others carries less than their clients' cables do together.
 
@@ -146,6 +173,37 @@ class AskStorage(AskClusters):
             f"filesystem of whole files on {number(servers)} disks that a cluster reaches by {number(gateways)} nodes"
         )
         raise self._lacks(f"{what} that forward, as many clients by each, and another cluster directly")
+
+    def shared(self, clusters: int) -> Shared:
+        """A filesystem that so many clusters mount of another, or more."""
+        for name, about in self.site.topology.filesystems.items():
+            mounting = [c for c in self.site.topology.clusters if name in self.site.mounts(c) and c != about.owner]
+            hosts = self._mounting(name)
+            users = {c: [h for h in hosts if self.site.nodes[h].cluster == c] for c in mounting}
+            if len(users) >= clusters and all(users.values()):
+                self.unsought(name)
+                self._give([those[0] for those in users.values()])
+                return Shared(name, about.owner, users)
+        raise self._lacks(f"filesystem that {number(clusters)} clusters mount of another")
+
+    def archive(self, movers: int) -> Archive:
+        """A filesystem on as many disks as it has clients that are in a network with hosts of no cluster, or more."""
+        for name, about in self.site.topology.filesystems.items():
+            found = self.site.servers(name) if about.disk and about.layout == "whole" else []
+            for network in self.site.topology.networks:
+                at = {node for node in self.site.nodes if self._ports(node, network)}
+                those = [client for client in self._mounting(name) if client in at]
+                alone = [n for n in self.site.nodes if n in at and self._outside(n)]
+                if alone and not at & set(found) and movers <= len(those) <= len(found):
+                    self._give([*those, *alone, *found])
+                    return Archive(name, found, those, network, alone)
+        what = f"filesystem of whole files on disks, and {number(movers)} clients of it in a network with hosts of no"
+        raise self._lacks(f"{what} cluster and none of its servers")
+
+    def _outside(self, host: str) -> bool:
+        """Whether a node is of no cluster, and neither switches nor forwards."""
+        node = self.site.nodes[host]
+        return not node.cluster and not node.switch and not node.forwards
 
     def _fellows_of(self, clients: dict[str, str]) -> dict[str, str]:
         """Those of the first client's cluster."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import product
 from math import ceil
 
-from causeway.lab.changes.change import Change
+from causeway.lab.changes.change import Change, Step
 from causeway.model.site import Site
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
+from causeway.plan.paths import Ways
 from causeway.plan.storage import dealt
 from causeway.report.result import Lines, Table
 from causeway.scenario.cast import Platforms
@@ -21,6 +22,8 @@ from causeway.scenario.words.streams import near_rates, together, towards
 
 #: The parts of the least bound that are required, and that are the target (LLNL, milestone 464).
 REQUIRED, TARGET = 0.6, 0.8
+TARGET_MET: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "target met")
+TOO_LITTLE: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "not met")
 #: Seconds that streams transmit beside others: all are started one after the other, which takes one or two.
 _STREAMS_S = 6.0
 #: Seconds for which the disks write what all clients have.
@@ -40,14 +43,14 @@ def verdict(part: float) -> str:
 
 
 def fairly(site: Site, cast: Platforms, senders: Iterable[str], servers: Sequence[str]) -> list[Stream]:
-    """A stream from each leg of some nodes to a leg of a server in the same network, as many to each as can be."""
-    used: Counter[tuple[str, str]] = Counter()
-    found = []
+    """A stream from each leg of some nodes to a server's in the same network, to which it goes by that, in turn."""
+    ways, used, found = Ways(site), Counter[tuple[str, str]](), list[Stream]()
     for sender, network in product(senders, cast.networks):
         if any(leg.network == network for leg in site.nodes[sender].interfaces.values()):
-            server = min(servers, key=lambda server: used[server, network])
-            used[server, network] += 1
-            found.append((sender, server, network))
+            able = [s for s in servers if ways.path(sender, site.address(s, network)).hops[0].network == network]
+            to = min((used[server, network], place) for place, server in enumerate(able))[1]
+            used[able[to], network] += 1
+            found.append((sender, able[to], network))
     return found
 
 
@@ -131,3 +134,10 @@ def by_fewer(stage: Stage, cast: Platforms, gateways: Sequence[str]) -> tuple[Ch
     turns = {client: gateways[place % len(gateways)] for place, client in enumerate(cast.by)}
     site = dealt(stage.site, {client: dict.fromkeys(cast.servers, gateway) for client, gateway in turns.items()})
     return rerouted(stage, site, f"{len(gateways)} gateways are left"), site
+
+
+def forwarding_off(gateways: Sequence[str]) -> Change:
+    """They are up, and forward nothing."""
+    words = [f"echo {on} >/proc/sys/net/ipv4/ip_forward" for on in (0, 1)]
+    there, back = (tuple(Step(node, ("sh", "-c", word)) for node in gateways) for word in words)
+    return Change(f"{len(gateways)} gateways forward nothing", there, back)
