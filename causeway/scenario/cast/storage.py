@@ -168,7 +168,7 @@ class AskStorage(AskClusters):
                 networks = [leg.network for leg in self.site.nodes[found[0]].interfaces.values()]
                 shared = [network for network in networks if all(network in own for own in legs)]
                 self._give([*behind, *dict.fromkeys(behind.values()), *direct, *found])
-                return Platforms(name, found, shared, behind, list(direct))
+                return Platforms(name, sorted(found, key=_numbered), shared, behind, sorted(direct, key=_numbered))
         what = (
             f"filesystem of whole files on {number(servers)} disks that a cluster reaches by {number(gateways)} nodes"
         )
@@ -187,16 +187,16 @@ class AskStorage(AskClusters):
         raise self._lacks(f"filesystem that {number(clusters)} clusters mount of another")
 
     def archive(self, movers: int) -> Archive:
-        """A filesystem on as many disks as it has clients that are in a network with hosts of no cluster, or more."""
+        """A filesystem with so many clients in a network where hosts of no cluster are, and none of its servers."""
         for name, about in self.site.topology.filesystems.items():
             found = self.site.servers(name) if about.disk and about.layout == "whole" else []
             for network in self.site.topology.networks:
                 at = {node for node in self.site.nodes if self._ports(node, network)}
                 those = [client for client in self._mounting(name) if client in at]
                 alone = [n for n in self.site.nodes if n in at and self._outside(n)]
-                if alone and not at & set(found) and movers <= len(those) <= len(found):
+                if alone and not at & set(found) and len(those) >= movers:
                     self._give([*those, *alone, *found])
-                    return Archive(name, found, those, network, alone)
+                    return Archive(name, sorted(found, key=_numbered), sorted(those, key=_numbered), network, alone)
         what = f"filesystem of whole files on disks, and {number(movers)} clients of it in a network with hosts of no"
         raise self._lacks(f"{what} cluster and none of its servers")
 
@@ -268,3 +268,8 @@ class AskStorage(AskClusters):
         """Who forwards between a filesystem's clients and one of its servers; without those that nobody does for."""
         found = {client: between(self._ways, client, server) for client in self._mounting(filesystem)}
         return {client: gateway for client, gateway in found.items() if gateway}
+
+
+def _numbered(node: str) -> tuple[int, str]:
+    """Nodes alike by their numbers."""
+    return len(node), node
