@@ -78,6 +78,25 @@ def files_of(clients: Iterable[str], servers: Sequence[str]) -> list[File]:
     return [File(client, server) for client in clients for server in servers]
 
 
+def in_turn(site: Site, cast: Platforms, count: int) -> list[File]:
+    """So many files on servers in turn, each of the client that has fewest, by the leg that brings a server fewest."""
+    ways, files = Ways(site), list[File]()
+    by_leg, by_client = Counter[tuple[str, str]](), Counter[str]()
+    clients = [*cast.direct, *cast.by]
+    legs = {
+        File(client, server): ways.path(client, site.known_by(server).address).hops[-1].network
+        for client, server in product(clients, cast.servers)
+    }
+    for place in range(count):
+        server = cast.servers[place % len(cast.servers)]
+        free = [file for file in files_of(clients, [server]) if file not in files]
+        file = min(free, key=lambda file: (by_leg[file.server, legs[file]], by_client[file.client]))
+        files.append(file)
+        by_leg[server, legs[file]] += 1
+        by_client[file.client] += 1
+    return files
+
+
 def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], seconds: float = _SECONDS) -> Both:
     """Clients write such files, all at once and each as large, and then read them."""
     mib = ceil(disks_mb(stage, cast)["write"] * seconds * 1e6 / 2**20 / len(files))
