@@ -23,11 +23,12 @@ PLAYS = Path(__file__).parent / "plays"
 XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 #: Those that no site of the day casts, or for which there is no time by day: by night deisa has a long cable, and
 #: leases; tests/sites/race.yaml a slow disk; dcs9900 an array behind several servers, ds3400 and ds5300 several disks
-#: behind servers of their own; and xe plays all.
+#: behind servers of their own, swgpfs a filesystem by gateways and without; and xe plays all.
 BY_NIGHT = (
-    "arrays_added", "controller_lost", "lost_pair_expels", "messages_beside_files", "port_or_server_lost",
-    "rebuild_in_one_pool", "servers_added", "servers_by_controller", "startup_race", "tree_b_eff",
-    "tree_groups", "uplink_blocking", "window_over_wan",
+    "arrays_added", "clients_added", "controller_lost", "file_passed_on", "fullest_server_bounds",
+    "gateways_taken_away", "interfaces_shared", "lost_pair_expels", "messages_beside_files", "port_or_server_lost",
+    "rebuild_in_one_pool", "servers_added", "servers_by_controller", "sessions_to_archive", "startup_race",
+    "tree_b_eff", "tree_groups", "uplink_blocking", "window_over_wan",
 )  # fmt: skip
 
 
