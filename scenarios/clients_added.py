@@ -15,11 +15,11 @@ from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.arrays import place
-from causeway.scenario.words.platforms import TARGET_MET, TOO_LITTLE, Row, disks_mb, files_of, judge, show, work
+from causeway.scenario.words.platforms import TARGET_MET, TOO_LITTLE, Row, disks_mb, evenly, judge, show, work
 from causeway.scenario.words.storage import judge_ratio
 
-#: How far what clients' links carry must be from what disks do, for one of them to bound: where both are alike, whoever
-#: has its data late keeps a disk waiting, and neither is reached.
+#: How much less than disks clients' links must carry to bound: where both are alike, whoever has its data late keeps a
+#: disk waiting, and neither is reached.
 APART = 0.2
 
 
@@ -29,17 +29,17 @@ def cast(ask: Ask) -> Platforms:
 
 def play(stage: Stage, cast: Platforms) -> None:
     least, clients = disks_mb(stage, cast), cast.direct
-    (cable,) = [c for c in stage.site.cables for end in c.ends if end.node == clients[0]]
-    port = next(end for end in cable.ends if end.node == clients[0])
+    (port,) = (end for cable in stage.site.cables for end in cable.ends if end.node == clients[0])
     link_mb = tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8
+    few = [n for n in range(2, len(clients), 2) if n * link_mb < (1 - APART) * min(least.values())]
+    files = {n: evenly(stage.site, cast, clients[:n]) for n in [*few, len(clients)]}
     rows: dict[int, Row] = {}
-    counts = [n for n in range(2, len(clients), 2) if all(abs(n * link_mb / mb - 1) > APART for mb in least.values())]
 
-    with stage.arrange("each client has an empty file on each server"):
-        placed = place(stage, cast, files_of(clients, cast.servers))
+    with stage.arrange("each client has empty files, as many on each server"):
+        placed = place(stage, cast, list(dict.fromkeys(file for some in files.values() for file in some)))
 
     def of(n: int, title: str) -> None:
-        rows[n] = Row(work(stage, cast, placed, files_of(clients[:n], cast.servers)), least)
+        rows[n] = Row(work(stage, cast, placed, files[n]), least)
         judge(stage, title, rows[n])
         for way, rate in rows[n].rates.items():
             due = min(n, least[way] / link_mb)
@@ -49,15 +49,15 @@ def play(stage: Stage, cast: Platforms) -> None:
         of(len(clients), f"{len(clients)} clients")
         stage.same("what all meet", TARGET_MET, rows[len(clients)].seen)
 
-    with stage.perturb(f"only {counts[0]} of them are at work"):
-        few = counts[0]
+    with stage.perturb(f"only {few[0]} of them are at work"):
+        first = few[0]
 
     with stage.judge("they have what their links carry, which is too little"):
-        of(few, f"{few} clients")
-        stage.same(f"what {few} meet", TOO_LITTLE, rows[few].seen)
+        of(first, f"{first} clients")
+        stage.same(f"what {first} meet", TOO_LITTLE, rows[first].seen)
 
-    with stage.contrast("with more at work it is more by their links, until it is the disks'"):
-        for n in counts[1:]:
+    with stage.contrast("with more at work it is more by their links"):
+        for n in few[1:]:
             of(n, f"{n} clients")
 
     with stage.restore("all have what the disks do again"):

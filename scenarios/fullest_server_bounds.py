@@ -29,7 +29,7 @@ def cast(ask: Ask) -> Platforms:
 def play(stage: Stage, cast: Platforms) -> None:
     servers, all_mb, rows = cast.servers, disks_mb(stage, cast), dict[str, Both]()
     few, many = FEW * len(servers), MANY * len(servers)
-    chosen = in_turn(stage.site, cast, many + 1)
+    chosen = in_turn(stage.site, cast, cast.clients, many + 1)
 
     with stage.arrange("clients have empty files, on servers in turn"):
         placed = place(stage, cast, chosen)

@@ -26,8 +26,8 @@ from causeway.scenario.words.platforms import (
     by_fewer,
     carried_mb,
     disks_mb,
+    evenly,
     fairly,
-    files_of,
     forwarding_off,
     judge,
     show,
@@ -45,7 +45,7 @@ def cast(ask: Ask) -> Platforms:
 
 def play(stage: Stage, cast: Platforms) -> None:
     gateways, name, least = cast.gateways, cast.filesystem, disks_mb(stage, cast)
-    behind, direct = files_of(cast.by, cast.servers), files_of(cast.direct, cast.servers)
+    behind, direct = (evenly(stage.site, cast, list(clients)) for clients in (cast.by, cast.direct))
     client, whole = next(iter(cast.by)), due_mounts(stage, cast.direct[0])[name]
     rows: dict[str, Row] = {}
 
@@ -56,7 +56,7 @@ def play(stage: Stage, cast: Platforms) -> None:
         streams = fairly(stage.site, cast, senders, cast.servers)
         return {way: carried_mb(stage, title, streams, way) for way in DIRECTIONS}
 
-    with stage.arrange("each client has an empty file on each server"):
+    with stage.arrange("each client has empty files, as many on each server"):
         placed = place(stage, cast, [*behind, *direct])
 
     def both(title: str) -> None:

@@ -26,6 +26,8 @@ REQUIRED, TARGET = 0.6, 0.8
 _EDGE = 0.05
 TARGET_MET: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "target met")
 TOO_LITTLE: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "not met")
+#: Files on a server, where there are as many clients.
+_EACH = 8
 #: Seconds that streams transmit beside others: all are started one after the other, which takes one or two.
 _STREAMS_S = 6.0
 #: Seconds for which the disks write what all clients have.
@@ -78,11 +80,15 @@ def files_of(clients: Iterable[str], servers: Sequence[str]) -> list[File]:
     return [File(client, server) for client in clients for server in servers]
 
 
-def in_turn(site: Site, cast: Platforms, count: int) -> list[File]:
+def evenly(site: Site, cast: Platforms, clients: Sequence[str]) -> list[File]:
+    """As many files on each server, one of each client or fewer: enough for none to have more than its links carry."""
+    return in_turn(site, cast, clients, len(cast.servers) * min(_EACH, len(clients)))
+
+
+def in_turn(site: Site, cast: Platforms, clients: Sequence[str], count: int) -> list[File]:
     """So many files on servers in turn, each of the client that has fewest, by the leg that brings a server fewest."""
     ways, files = Ways(site), list[File]()
     by_leg, by_client = Counter[tuple[str, str]](), Counter[str]()
-    clients = [*cast.direct, *cast.by]
     legs = {
         File(client, server): ways.path(client, site.known_by(server).address).hops[-1].network
         for client, server in product(clients, cast.servers)
