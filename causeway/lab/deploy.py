@@ -11,6 +11,7 @@ from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
 from causeway.lab import clock, disks, pools
+from causeway.lab.evidence import collect
 from causeway.lab.filesystems import administrators
 from causeway.lab.lab import LABS, RUNS, Lab
 from causeway.lab.parts import Parts
@@ -87,7 +88,7 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
     """Deploy a site and wait until every node is up and every channel negotiated.
 
     What each part took, in seconds of wall time, is kept in the lab's lab.json. On failure, and when
-    interrupted, what was started is taken down before the error is passed on.
+    interrupted, what was started is taken down before the error is passed on; of a failure what the nodes say is kept.
     """
     site = load_site(wanted.topology, wanted.counts)
     lab = Lab(site, LABS / site.name)
@@ -127,10 +128,24 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
             administrators.join(lab, parts.say)
         parts.keep()
         (lab.folder / "lab.json").write_text(json.dumps({"counts": wanted.counts, "bring_up_s": parts.took_s}))
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, LabBroken):
+            _keep_evidence(lab, error, progress)
         down(lab)
         raise
     return lab
+
+
+def _keep_evidence(lab: Lab, why: LabBroken, progress: Callable[[str], None]) -> None:
+    """Keep what nodes say of themselves beside the runs, in place of what was kept of the last failure of this lab."""
+    folder = RUNS / f"broken-{lab.site.name}"
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        collect(lab, folder, str(why))
+    except (OSError, LabBroken) as error:
+        progress(f"what the nodes say could not be kept: {error}")
+    else:
+        progress(f"what the nodes say is kept in {folder.name}, beside the runs")
 
 
 def containerlab(lab: Lab, verb: str, progress: Callable[[str], None]) -> None:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from causeway import interrupts, took
 from causeway.lab import clock, dirt
+from causeway.lab.evidence import collect
 from causeway.lab.lab import MADE_OF, RUNS, Lab
 from causeway.lab.probes.load import Recorder
 from causeway.process import transcript
@@ -15,7 +16,6 @@ from causeway.render.drawing.load import load_part
 from causeway.render.drawing.page import element
 from causeway.report import files
 from causeway.report.result import Run, ScenarioResult
-from causeway.scenario.evidence import collect
 from causeway.scenario.runner import Interrupted, Scenario, not_played, play
 
 

@@ -99,6 +99,20 @@ def test_an_interrupt_during_up_cleans_up_by_itself(tool: Tool) -> None:
     nothing_is_left(tool)
 
 
+@pytest.mark.night
+def test_what_the_nodes_of_a_lab_say_that_does_not_come_up_is_kept(tool: Tool, tmp_path: Path) -> None:
+    wrong = tmp_path / "overlay/pier/etc/network/interfaces"
+    wrong.parent.mkdir(parents=True)
+    wrong.write_text("auto eth0\niface eth0 inet static\n  address no-address\n")
+    done = tool("up", "small", "--overlay", str(tmp_path / "overlay"))
+    assert done.returncode == 3, done.stderr
+    kept = tool.folder / "runs" / "broken-small"
+    assert "pier is failed" in (kept / "why.txt").read_text()
+    assert "10.30.0.11" in (kept / "quay1" / "ip-addr.json").read_text()
+    assert "what the nodes say is kept in broken-small" in done.stderr
+    nothing_is_left(tool)
+
+
 def test_two_labs_at_once_do_not_disturb_each_other(lab: Tool) -> None:
     other = Tool(lab.folder)  # the same folders, as one user has them
     try:

@@ -9,7 +9,7 @@ import yaml
 from conftest import PLAYS, Played, Tool
 
 from tests.sites.blocks import JUBL, with_block
-from tests.sites.larger import RACE, larger
+from tests.sites.larger import RACE, larger, with_racks
 
 
 def test_an_io_node_has_booted_by_dhcp_tftp_and_nfs_and_its_console_tells(lab: Tool) -> None:
@@ -99,9 +99,9 @@ def test_a_node_without_a_console_is_refused(lab: Tool) -> None:
 
 
 def passed(tool: Tool, play: str, site: Path, data: dict[str, Any]) -> list[str]:
-    """A play on a site of its own, which must pass; what it compared."""
+    """A play (a file) or scenario (its name) on a site of its own, which must pass; what it compared."""
     site.write_text(yaml.safe_dump(data, sort_keys=False))
-    words = [str(PLAYS / f"{play}.py"), "--clock", "virtual", "--lab", str(site), "--json"]
+    words = [play, "--clock", "virtual", "--lab", str(site), "--json"]
     done = tool("run", *words, timeout_s=3600)
     assert done.stdout, done.stderr
     (found,) = json.loads(done.stdout)["scenarios"]
@@ -115,13 +115,20 @@ def test_the_redpapers_blocks_boot_on_a_site_that_has_their_nodes(
     tool: Tool, tmp_path: Path, block: str, booted: str
 ) -> None:
     data = with_block(yaml.safe_load(JUBL.read_text()), block, booted)
-    assert f"bglallocate {block} someuser" in passed(tool, "published_blocks", tmp_path / "site.yaml", data)
+    assert f"bglallocate {block} someuser" in passed(tool, f"{PLAYS}/published_blocks.py", tmp_path / "site.yaml", data)
 
 
 @pytest.mark.night
 def test_the_larger_a_block_the_more_of_its_nodes_lose_the_race(tool: Tool, tmp_path: Path) -> None:
     data = larger(yaml.safe_load(RACE.read_text()), 64)
-    assert "some of 64 are stale, not all" in passed(tool, "race_by_size", tmp_path / "site.yaml", data)
+    assert "some of 64 are stale, not all" in passed(tool, f"{PLAYS}/race_by_size.py", tmp_path / "site.yaml", data)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("most", (64, 128))
+def test_nodes_of_larger_blocks_are_reported_that_run(tool: Tool, tmp_path: Path, most: int) -> None:
+    data = with_racks(yaml.safe_load(RACE.read_text()), most)
+    assert "states of their daemons" in passed(tool, "startup_race", tmp_path / "site.yaml", data)
 
 
 def test_a_blocks_life(on_jubl: Played) -> None:

@@ -1,8 +1,10 @@
-"""The site of the race (race.yaml) with larger blocks, and without filesystems, which make boots long.
+"""The site of the race (race.yaml) with larger blocks.
 
     python -m tests.sites.larger 64 > site.yaml
+    python -m tests.sites.larger 64 --filesystems > site.yaml
 
-What a node's start script needs of a filesystem it then does not wait for; that its /tmp is stale is seen all the same.
+Without filesystems, which make boots long, a node's start script waits for none; that its /tmp is stale is seen all the
+same, in blocks of each size. With them the site is as startup_race takes it: its small blocks, and one large one.
 """
 
 import argparse
@@ -25,12 +27,22 @@ BLOCKS = {
 }
 
 
-def larger(race: Data, most: int) -> Data:
-    """The data of a site with all blocks up to one of `most` I/O nodes; it comes up with the smallest."""
+def with_racks(race: Data, most: int) -> Data:
+    """The data of a site with one block of `most` I/O nodes in place of its largest, with which it comes up."""
     site = deepcopy(race)
     pool = site["pools"]["io"]
-    pool |= {"count": most, "blocks": {f"B{size}": pattern for size, pattern in BLOCKS.items() if size <= most}}
-    pool |= {"locations": [{"racks": ["R00", "R01", "R02", "R03"], "connectors": [3, 4]}]}
+    del pool["blocks"][pool["booted"]]
+    pool["blocks"][f"B{most}"] = BLOCKS[most]
+    pool |= {"count": most, "booted": f"B{most}"}
+    pool["locations"] = [{"racks": ["R00", "R01", "R02", "R03"], "connectors": [3, 4]}]
+    return site
+
+
+def larger(race: Data, most: int) -> Data:
+    """The same without filesystems and with blocks of all sizes up to that; it comes up with the smallest."""
+    site = with_racks(race, most)
+    pool = site["pools"]["io"]
+    pool["blocks"] = {f"B{size}": pattern for size, pattern in BLOCKS.items() if size <= most}
     pool["booted"] = next(iter(pool["blocks"]))
     del site["filesystems"]
     for cluster in site["clusters"].values():
@@ -41,7 +53,10 @@ def larger(race: Data, most: int) -> Data:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("most", type=int, choices=BLOCKS, help="I/O nodes of the largest block")
-    print(yaml.safe_dump(larger(yaml.safe_load(RACE.read_text()), parser.parse_args().most), sort_keys=False))
+    parser.add_argument("--filesystems", action="store_true", help="with the filesystem, and two small blocks beside")
+    given = parser.parse_args()
+    made = with_racks if given.filesystems else larger
+    print(yaml.safe_dump(made(yaml.safe_load(RACE.read_text()), given.most), sort_keys=False))
 
 
 if __name__ == "__main__":
