@@ -14,7 +14,7 @@ does not say: it used all 128.
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import place
+from causeway.scenario.words.arrays import place, take_away
 from causeway.scenario.words.platforms import TARGET_MET, TOO_LITTLE, Row, disks_mb, evenly, judge, show, work
 from causeway.scenario.words.storage import judge_ratio
 
@@ -62,4 +62,5 @@ def play(stage: Stage, cast: Platforms) -> None:
 
     with stage.restore("all have what the disks do again"):
         of(len(clients), f"all {len(clients)} afterwards")
+        take_away(stage, placed)
         show(stage, "by their number", "clients", {str(n): rows[n] for n in sorted(rows)})

@@ -12,6 +12,7 @@ combination of compute, visualization and archiving clusters may mount one centr
 
 from causeway.scenario.cast import Ask, Shared
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.mounts import due_mounts, mounted
 from causeway.scenario.words.transports import digest
 from causeway.scenario.words.trust import GONE, MOUNTED, Trust
 
@@ -65,4 +66,5 @@ def play(stage: Stage, cast: Shared) -> None:
         read("granted", meanwhile, list(users.values()))
 
     with stage.restore("all is mounted as before"):
-        read("afterwards", meanwhile, list(users.values()))
+        for cluster, node in users.items():
+            stage.same(f"what {node} of {cluster} has mounted", due_mounts(stage, node), mounted(stage, node))

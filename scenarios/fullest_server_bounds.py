@@ -14,7 +14,7 @@ reason is ours: the report gives none.
 
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import as_they_come, judge, place, show
+from causeway.scenario.words.arrays import as_they_come, judge, place, show, take_away
 from causeway.scenario.words.platforms import Both, disks_mb, in_turn, work
 from causeway.scenario.words.storage import judge_ratio
 
@@ -68,4 +68,5 @@ def play(stage: Stage, cast: Platforms) -> None:
 
     with stage.restore(f"{FEW} on each again"):
         some(few, f"{few} files, afterwards")
+        take_away(stage, placed)
         show(stage, "by how many files there are", "files", rows)

@@ -15,7 +15,7 @@ from causeway.report.result import Table
 from causeway.scenario.cast import Archive, Ask
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.archive import judge_sessions, least_sessions, link_mb, required_mb, sessions
-from causeway.scenario.words.arrays import File, place
+from causeway.scenario.words.arrays import File, place, take_away
 from causeway.scenario.words.storage import array_mb
 
 
@@ -58,6 +58,7 @@ def play(stage: Stage, cast: Archive) -> None:
 
     with stage.restore("with all of them it is what is required again"):
         get(enough, True)
+        take_away(stage, placed)
         stage.show(
             Table(f"MB/s of all sessions; required: {required:.1f}", ["sessions", "", "computed", "measured", ""], rows)
         )

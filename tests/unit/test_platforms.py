@@ -275,6 +275,7 @@ def played(scenario: Scenario, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Sta
     def mounted(_: Stage, node: str) -> dict[str, str]:
         off = "forward" in lab.now
         lost = (off and node in BOTH.by and lab.wrong != "nothing is lost") or (off and lab.wrong == "all is lost")
+        lost = lost or (lab.wrong == "it is not mounted again" and node == "slic1")
         lost = lost or (lab.wrong == "it stays away" and lab.undone > 3 and not off and node == "alc8")
         return {"gbtest": "0 of 9" if lost else "9 of 9"}
 
@@ -302,6 +303,7 @@ def played(scenario: Scenario, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Sta
         "forwarding_off": lambda _: lab.change("none forward"),
         "mounted": mounted,
         "sessions": sessions,
+        "take_away": lambda *_: None,
         "PATIENCE_S": 0.2,
         "digest": lambda _, node, __: digest(lab, node),
         "Trust": lambda *_: Granting(lab),
@@ -389,6 +391,7 @@ def on(lab: Lab, node: str, *argv: str, **_: Any) -> Result:
         (PASSED, "a reader has the old one", "ubglio1 wrote: SHA-256 at slic1"),
         (PASSED, "it works on", "what slic1 is told"),
         (PASSED, "the grant is no use", "a new mount"),
+        (PASSED, "it is not mounted again", "what slic1 of SLIC has mounted"),
         (PASSED, "the grant brings the old one", "granted: SHA-256 at slic1"),
     ],
 )

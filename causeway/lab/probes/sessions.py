@@ -46,7 +46,7 @@ peer = socket.create_connection((address, int(port)))
 peer.sendall(f"{way} {mib}".encode())
 peer.recv(1)
 began, left = time.monotonic(), int(mib) << 20
-with open(name, "r+b" if way == "get" else "rb", buffering=0) as file:
+with open(name, "wb" if way == "get" else "rb", buffering=0) as file:
     if way == "get":
         while left:
             block = peer.recv(min(left, 1 << 20), socket.MSG_WAITALL)

@@ -89,7 +89,7 @@ class Placed:
 def place(stage: Stage, cast: Disks, files: Sequence[File] = ()) -> Placed:
     """Empty files, each on its server's disk (none are said: one of each client on each); where they lie is seen.
 
-    Their clients take them away in the end: for another the one who wrote would have a stale handle.
+    They are gone in the end; who writes to one afterwards makes it anew, in its place.
     """
     due = list(files) or [File(*pair) for pair in product(cast.clients, cast.servers)]
     maker, at = due[0].client, stage.site.topology.filesystems[cast.filesystem].mount_point
@@ -123,10 +123,16 @@ def _made(stage: Stage, cast: Disks, maker: str, stem: str, count: int) -> dict[
 
 
 def _placed(stage: Stage, cast: Disks, names: Mapping[File, str]) -> Placed:
-    for client in dict.fromkeys(file.client for file in names):
-        own = " ".join(name for file, name in names.items() if file.client == client)
-        stage.defer(lambda client=client, own=own: _remove(stage, client, own))  # type: ignore[misc]
-    return Placed(names, driver_of(stage.lab, cast.filesystem).listening(stage.lab, cast.filesystem))
+    placed = Placed(names, driver_of(stage.lab, cast.filesystem).listening(stage.lab, cast.filesystem))
+    stage.defer(lambda: take_away(stage, placed))
+    return placed
+
+
+def take_away(stage: Stage, placed: Placed) -> None:
+    """Their clients take files away: for another the one who wrote would have a stale handle."""
+    for client in dict.fromkeys(file.client for file in placed.names):
+        own = " ".join(name for file, name in placed.names.items() if file.client == client)
+        _remove(stage, client, own)
 
 
 def _names(most: int, servers: int) -> int:
