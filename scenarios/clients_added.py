@@ -15,7 +15,7 @@ from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.arrays import place, take_away
-from causeway.scenario.words.platforms import TARGET_MET, TOO_LITTLE, Row, disks_mb, evenly, judge, show, work
+from causeway.scenario.words.platforms import TARGET_MET, TOO_LITTLE, Row, disks_mb, evenly, files_of, judge, show, work
 from causeway.scenario.words.storage import judge_ratio
 
 #: How much less than disks clients' links must carry to bound: where both are alike, whoever has its data late keeps a
@@ -31,15 +31,16 @@ def play(stage: Stage, cast: Platforms) -> None:
     least, clients = disks_mb(stage, cast), cast.direct
     (port,) = (end for cable in stage.site.cables for end in cable.ends if end.node == clients[0])
     link_mb = tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8
-    few = [n for n in range(2, len(clients), 2) if n * link_mb < (1 - APART) * min(least.values())]
-    files = {n: evenly(stage.site, cast, clients[:n]) for n in [*few, len(clients)]}
+    few = [n for n in range(2, len(clients), 4) if n * link_mb < (1 - APART) * min(least.values())]
+    files = {n: files_of(clients[:n], cast.servers) for n in few}
+    files[len(clients)] = evenly(stage.site, cast, clients)
     rows: dict[int, Row] = {}
 
-    with stage.arrange("each client has empty files, as many on each server"):
+    with stage.arrange("clients have empty files, as many on each server"):
         placed = place(stage, cast, list(dict.fromkeys(file for some in files.values() for file in some)))
 
     def of(n: int, title: str) -> None:
-        rows[n] = Row(work(stage, cast, placed, files[n]), least)
+        rows[n] = Row(work(stage, cast, placed, files[n], n * link_mb), least)
         judge(stage, title, rows[n])
         for way, rate in rows[n].rates.items():
             due = min(n, least[way] / link_mb)

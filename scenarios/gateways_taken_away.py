@@ -17,7 +17,7 @@ from functools import partial
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import place
+from causeway.scenario.words.arrays import File, place
 from causeway.scenario.words.mounts import due_mounts, mounted
 from causeway.scenario.words.platforms import (
     TARGET_MET,
@@ -28,8 +28,10 @@ from causeway.scenario.words.platforms import (
     disks_mb,
     evenly,
     fairly,
+    files_of,
     forwarding_off,
     judge,
+    leg_mb,
     show,
     work,
 )
@@ -46,6 +48,7 @@ def cast(ask: Ask) -> Platforms:
 def play(stage: Stage, cast: Platforms) -> None:
     gateways, name, least = cast.gateways, cast.filesystem, disks_mb(stage, cast)
     behind, direct = (evenly(stage.site, cast, list(clients)) for clients in (cast.by, cast.direct))
+    pairs, link_mb = files_of(cast.by, cast.servers), leg_mb(stage, cast)
     client, whole = next(iter(cast.by)), due_mounts(stage, cast.direct[0])[name]
     rows: dict[str, Row] = {}
 
@@ -57,14 +60,10 @@ def play(stage: Stage, cast: Platforms) -> None:
         return {way: carried_mb(stage, title, streams, way) for way in DIRECTIONS}
 
     with stage.arrange("each client has empty files, as many on each server"):
-        placed = place(stage, cast, [*behind, *direct])
+        placed = place(stage, cast, [*pairs, *direct])
 
-    def both(title: str) -> None:
-        rows[title] = Row(work(stage, cast, placed, behind), least)
-        judge(stage, title, rows[title])
-
-    def others(title: str) -> None:
-        rows[title] = Row(work(stage, cast, placed, direct), least)
+    def enough(title: str, files: list[File]) -> None:
+        rows[title] = Row(work(stage, cast, placed, files), least)
         judge(stage, title, rows[title])
         stage.same(f"{title}: what is met", TARGET_MET, rows[title].seen)
 
@@ -72,9 +71,8 @@ def play(stage: Stage, cast: Platforms) -> None:
         for title, senders in {"gateways": gateways, "direct": cast.direct}.items():
             for way, mb in network(title, senders).items():
                 stage.holds(f"{title}, {way}: disks do less than the network", least[way] < mb, f"{mb:.1f} MB/s")
-        both("all gateways")
-        stage.same("all gateways: what is met", TARGET_MET, rows["all gateways"].seen)
-        others("direct")
+        enough("all gateways", behind)
+        enough("direct", direct)
 
     with stage.perturb(f"all but {FEW[0]} are taken away, and then one by one"):
         few = FEW
@@ -84,7 +82,9 @@ def play(stage: Stage, cast: Platforms) -> None:
             change, site = by_fewer(stage, cast, gateways[:n])
             some = stage.make(change)
             with stage.as_if(site):
-                both(f"{n} gateways")
+                title = f"{n} gateways"
+                rows[title] = Row(work(stage, cast, placed, pairs, n * len(cast.networks) * link_mb), least)
+                judge(stage, title, rows[title])
             some.undo()
         stage.same(f"{few[-1]} gateways: what is met", TOO_LITTLE, rows[f"{few[-1]} gateways"].seen)
 
@@ -95,13 +95,13 @@ def play(stage: Stage, cast: Platforms) -> None:
         none = f"0 of {len(cast.servers)}"
         stage.until(f"servers that {client} reaches", partial(reached, client), is_=none, within_s=PATIENCE_S)
         stage.same(f"servers that {cast.direct[0]} reaches", whole, reached(cast.direct[0]))
-        others("direct, no gateway")
+        enough("direct, no gateway", direct)
 
     with stage.contrast("with all gateways it is there again, as fast as at first"):
         off.undo()
         for node in cast.by:
             stage.until(f"servers that {node} reaches", partial(reached, node), is_=whole, within_s=PATIENCE_S)
-        both("all gateways again")
+        enough("all gateways again", behind)
 
     with stage.restore("all is as it was"):
         for node in (client, cast.direct[0]):

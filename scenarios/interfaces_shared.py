@@ -11,12 +11,11 @@ for 14 servers with two Gigabit interfaces each) and Appendix A ("we map each cl
 fairly as possible"; two clients on each of the routers).
 """
 
-from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.report.result import Table
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.platforms import Stream, carried_mb, fairly
+from causeway.scenario.words.platforms import Stream, carried_mb, fairly, leg_mb
 
 WITHIN = 0.01
 WHY = "the start and end of streams are not at the very same moment"
@@ -28,8 +27,7 @@ def cast(ask: Ask) -> Platforms:
 
 def play(stage: Stage, cast: Platforms) -> None:
     site, servers = stage.site, cast.servers
-    network = site.topology.networks[cast.networks[0]]
-    link_mb = tcp_goodput_mbit(network.rate_mbit, network.mtu) / 8
+    link_mb = leg_mb(stage, cast)
     rows: list[list[str]] = []
 
     def links(title: str, streams: list[Stream], due: int, ways: tuple[Direction, ...] = DIRECTIONS) -> None:

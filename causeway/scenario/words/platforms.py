@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import ceil
+from math import ceil, inf
 
 from causeway.lab.changes.change import Change, Step
 from causeway.model.site import Site
+from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.paths import Ways
 from causeway.plan.storage import dealt
@@ -26,12 +27,12 @@ REQUIRED, TARGET = 0.6, 0.8
 _EDGE = 0.05
 TARGET_MET: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "target met")
 TOO_LITTLE: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "not met")
-#: Files on a server, where there are as many clients.
-_EACH = 8
+#: Files on a server, where there are as many clients. Each one's end takes its disk some hundredths of a second.
+_EACH = 5
 #: Seconds that streams transmit beside others: all are started one after the other, which takes one or two.
 _STREAMS_S = 6.0
 #: Seconds for which the disks write what all clients have.
-_SECONDS = 2.5
+_SECONDS = 2.8
 #: MB/s, by direction.
 Both = Mapping[Direction, Rate]
 #: Who sends to whom, and in which network.
@@ -56,6 +57,12 @@ def fairly(site: Site, cast: Platforms, senders: Iterable[str], servers: Sequenc
             used[able[to], network] += 1
             found.append((sender, able[to], network))
     return found
+
+
+def leg_mb(stage: Stage, cast: Platforms) -> float:
+    """What a link in the servers' networks carries, in MB/s."""
+    network = stage.site.topology.networks[cast.networks[0]]
+    return tcp_goodput_mbit(network.rate_mbit, network.mtu) / 8
 
 
 def carried_mb(stage: Stage, title: str, streams: Sequence[Stream], way: Direction) -> float:
@@ -103,9 +110,13 @@ def in_turn(site: Site, cast: Platforms, clients: Sequence[str], count: int) -> 
     return files
 
 
-def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], seconds: float = _SECONDS) -> Both:
-    """Clients write such files, all at once and each as large, and then read them."""
-    mib = ceil(disks_mb(stage, cast)["write"] * seconds * 1e6 / 2**20 / len(files))
+def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], most_mb: float = 0.0) -> Both:
+    """Clients write such files, all at once and each as large, and then read them.
+
+    They are as large as what disks write in some seconds, or what clients can send, which is `most_mb` MB/s.
+    """
+    written_mb = min(disks_mb(stage, cast)["write"], most_mb or inf) * _SECONDS
+    mib = ceil(written_mb * 1e6 / 2**20 / len(files))
     seen = arrays.work(stage, cast, placed, dict.fromkeys(files, mib), readers=1)
     return {way: ends.together() for way, ends in seen.items()}
 
