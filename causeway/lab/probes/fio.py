@@ -57,7 +57,7 @@ def play(lab: Lab, jobs: Sequence[Job], direction: Direction, *, at_once: bool =
         moment = round(100 * (time.clock_gettime(time.CLOCK_BOOTTIME) + _STARTED_S))
         argvs = [["sh", "-c", _WAIT, str(moment), *argv] for argv in argvs]
     argvs = [lab.enter(job.node, argv) for job, argv in zip(jobs, argvs, strict=True)]
-    results = run_all(argvs, timeout_s=_PATIENCE_S, at_once=64)
+    results = run_all(argvs, timeout_s=_PATIENCE_S, at_once=len(argvs))
     took_ms: list[float] = []
     for job, result in zip(jobs, results, strict=True):
         done = json.loads(result.must()[result.stdout.index("{") :])["jobs"][0]

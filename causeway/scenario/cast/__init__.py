@@ -9,6 +9,7 @@ from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keepe
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.gateways import Answered, AskGateways, Defaulted, Gateways, Private
 from causeway.scenario.cast.neighbours import AskNeighbours, Company, Starter, Twice
+from causeway.scenario.cast.platforms import Archive, AskPlatforms, Platforms, Shared
 from causeway.scenario.cast.routes import (
     AskRoutes,
     Detour,
@@ -25,6 +26,7 @@ from causeway.scenario.cast.time import AskTime, AwayTime
 
 __all__ = [
     "Answered",
+    "Archive",
     "Arrays",
     "Ask",
     "AwayTime",
@@ -44,7 +46,9 @@ __all__ = [
     "Member",
     "Mounts",
     "Newcomer",
+    "Platforms",
     "Private",
+    "Shared",
     "Sharing",
     "Short",
     "Starter",
@@ -55,5 +59,5 @@ __all__ = [
 ]
 
 
-class Ask(AskChannels, AskFabrics, AskGateways, AskNeighbours, AskRoutes, AskTime, AskClusters):
+class Ask(AskChannels, AskFabrics, AskGateways, AskNeighbours, AskPlatforms, AskRoutes, AskTime, AskClusters):
     """All questions."""
