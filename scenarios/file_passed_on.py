@@ -17,6 +17,8 @@ from causeway.scenario.words.transports import digest
 from causeway.scenario.words.trust import GONE, MOUNTED, Trust
 
 MIB = 8
+#: For how long a client takes what it knows of a file for true (seconds; mount.glusterfs, attribute-timeout is 1).
+KNOWN_S = 2
 
 
 def cast(ask: Ask) -> Shared:
@@ -34,6 +36,7 @@ def play(stage: Stage, cast: Shared) -> None:
         return lab.on(node, "sh", "-c", words).must().split()[0]
 
     def read(title: str, due: str, nodes: list[str]) -> None:
+        stage.let_pass(KNOWN_S, "clients ask anew what they know of the file")
         for node in nodes:
             stage.same(f"{title}: SHA-256 at {node}", due[:16], digest(stage, node, file)[:16])
 
