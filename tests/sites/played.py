@@ -38,7 +38,14 @@ UNPROVEN = ("channel_static_or_lacp", "deny_interrupted", "io")
 #: Played by night alone, wherever it can be: a client that mounts just as a killed `volume set` has told some servers
 #: now and then (1 of 7 plays) hangs, and `mcmount` with it, whose time-out waits for the client to close its output;
 #: for the others there is no time by day.
-AT_NIGHT = ("deny_interrupted", "jobfs_loop", "limits_daemon", "multicast_snooping", "orphans_after_reset")
+AT_NIGHT = (
+    "deny_interrupted",
+    "jobfs_loop",
+    "limits_daemon",
+    "multicast_snooping",
+    "orphans_after_reset",
+    "rolling_update",
+)
 #: Seconds on the wall that one run may take on a slow machine.
 TIMEOUT_S = 5400
 

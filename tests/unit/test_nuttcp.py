@@ -1,11 +1,18 @@
 """The arithmetic behind every Mbit/s: what nuttcp prints, and the part of it in which all streams transmit."""
 
+from collections.abc import Iterator
 from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from causeway.errors import LabBroken
-from causeway.lab.probes.nuttcp import Stream, is_its, parse, rate_between
+from causeway.lab.lab import Lab
+from causeway.lab.probes import nuttcp
+from causeway.lab.probes.nuttcp import Socket, Stream, is_its, parse, rate_between, running
+from causeway.process import Background, Result, start
+from tests.unit.here import Here, here
 
 #: As nuttcp 6.1.2 prints a stream of a second, told every quarter.
 PRINTED = """\
@@ -87,3 +94,58 @@ def test_who_opens_a_streams_connection_has_its_port_or_the_next_one(
 
 def test_who_transmits_to_a_client_opens_the_connection_unless_it_serves() -> None:
     assert Stream("FEN", "nsd01", NSD, "a label", "r", 6000, 5011).opener == "nsd01"
+
+
+class Started(Here):
+    """Whose programs end as told, one after the other."""
+
+    ends: tuple[str, ...] = ()
+    asked = 0
+
+    def on(self, node: str, *argv: str, timeout_s: float = 60, **_: Any) -> Result:  # noqa: ARG002
+        return Result(argv, 0, "32768 60999\n", "")
+
+    def start_on(self, *_: str) -> Background:
+        end = self.ends[Started.asked]
+        Started.asked += 1
+        return nuttcp_like(end)
+
+
+def nuttcp_like(end: str) -> Background:
+    return start(["sh", "-c", f"echo '{end}' >&2; exit 1"] if end else ["sleep", "60"])
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (("", "bind: Address already in use", "", ""), ""),
+        (("", "bind: Address already in use", "", "bind: Address already in use"), "already in use"),
+        (("", "connection refused"), "refused"),
+    ],
+)
+def test_streams_whose_port_somebody_took_are_all_started_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: tuple[str, ...], said: str
+) -> None:
+    streams = [Stream("FEN", "nsd01", NSD, f"s{n}", "t", 20000 + 2 * n, 5011 + 2 * n) for n in range(2)]
+    lab, busy, ranges = Started(here(tmp_path).site, tmp_path), 2, list[str]()
+    Started.asked, Started.ends = 0, ends
+
+    def sockets(_: Lab, node: str) -> Iterator[Socket]:
+        nonlocal busy
+        assert node == "FEN"
+        if Started.asked == 2 and busy:  # the other's connection goes on for two looks
+            busy -= 1
+            yield (FEN, 20003), (NSD, 53), "06"
+        if Started.asked % 2 or ends[Started.asked - 1] == "":
+            number = (Started.asked - 1) % 2
+            yield (FEN, 20000 + 2 * number), (NSD, 5011 + 2 * number), "ESTABLISHED"
+
+    monkeypatch.setattr(nuttcp, "sockets", sockets)
+    monkeypatch.setattr(nuttcp, "_set_range", lambda _, __, ports: ranges.append(ports))
+    if said:
+        with pytest.raises(LabBroken, match=said), running(lab, streams, 1):
+            pass
+    else:
+        with running(lab, streams, 1):
+            assert (Started.asked, busy) == (4, 0)
+            assert ranges[-3:] == ["20000 20001", "20002 20003", "32768 60999"]
