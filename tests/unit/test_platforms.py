@@ -1,6 +1,7 @@
 """A filesystem that clusters use by gateways and directly, and an archive: who is who, what that gives, what fails."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words import archive, arrays
 from causeway.scenario.words.archive import least_sessions, link_mb, required_mb
 from causeway.scenario.words.arrays import File, Placed, Rate, computed_s
-from causeway.scenario.words.platforms import Row, by_fewer, fairly, files_of, verdict
+from causeway.scenario.words.platforms import Row, by_fewer, evenly, fairly, files_of, verdict
 from tests.unit.here import SITE, Here
 
 SWGPFS = load_site(REPO / "topologies/swgpfs/site.yaml")
@@ -109,6 +110,18 @@ def test_streams_are_dealt_to_interfaces() -> None:
     assert len(half) == 16 and len({stream[1:] for stream in half}) == 8
     ways = Ways(SWGPFS)
     assert all(ways.path(a, SWGPFS.address(b, to)).hops[0].network == to for a, b, to in half)
+
+
+@pytest.mark.parametrize("clients", [list(BOTH.by), BOTH.direct])
+def test_no_cable_is_nearly_full_where_disks_are_to_bound(clients: Sequence[str]) -> None:
+    """A file has a sixth of its disk, and a cable of the servers' networks carries 12.4 MB/s."""
+    ways, used = Ways(SWGPFS), Counter[str]()
+    files = evenly(SWGPFS, BOTH, clients)
+    assert set(Counter(file.server for file in files).values()) == {6} and len(set(files)) == 54
+    for file in files:
+        hops = ways.path(file.client, SWGPFS.known_by(file.server).address).hops
+        used.update(str(segment.cables[0]) for hop in hops if hop.network != "e" for segment in hop.segments)
+    assert max(used.values()) * 15 / 6 < 0.82 * 12.4
 
 
 # what it gives (MB/s of the lab: a tenth)
@@ -222,9 +235,9 @@ class Lab(Here):
             "direct is slow": direct and not self.made,
             "direct notices": direct and "forward" in self.now,
             "it stays slow": behind and self.undone > 3 and not self.made,
-            "all are slow": len(files) == 45,
+            "all are slow": len(files) == 54 and len({file.client for file in files}) == 16,
             "two are slow": len(files) == 18,
-            "six are slow": len(files) == 54,
+            "six are slow": len(files) == 54 and len({file.client for file in files}) == 6,
             "four on each are slow": len(files) == 36,
             "one more is nothing": len(files) == 37,
             "chance is no worse": chance,

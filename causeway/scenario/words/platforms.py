@@ -10,7 +10,7 @@ from causeway.lab.changes.change import Change, Step
 from causeway.model.site import Site
 from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
-from causeway.plan.paths import Ways
+from causeway.plan.paths import DirectedCable, Ways
 from causeway.plan.storage import dealt
 from causeway.report.result import Lines, Table
 from causeway.scenario.cast import Platforms
@@ -28,11 +28,11 @@ _EDGE = 0.05
 TARGET_MET: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "target met")
 TOO_LITTLE: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "not met")
 #: Files on a server, where there are as many clients. Each one's end takes its disk some hundredths of a second.
-_EACH = 5
+_EACH = 6
 #: Seconds that streams transmit beside others: all are started one after the other, which takes one or two.
 _STREAMS_S = 6.0
 #: Seconds for which the disks write what all clients have.
-_SECONDS = 2.8
+_SECONDS = 4.0
 #: MB/s, by direction.
 Both = Mapping[Direction, Rate]
 #: Who sends to whom, and in which network.
@@ -93,20 +93,24 @@ def evenly(site: Site, cast: Platforms, clients: Sequence[str]) -> list[File]:
 
 
 def in_turn(site: Site, cast: Platforms, clients: Sequence[str], count: int) -> list[File]:
-    """So many files on servers in turn, each of the client that has fewest, by the leg that brings a server fewest."""
-    ways, files = Ways(site), list[File]()
-    by_leg, by_client = Counter[tuple[str, str]](), Counter[str]()
-    legs = {
-        File(client, server): ways.path(client, site.known_by(server).address).hops[-1].network
-        for client, server in product(clients, cast.servers)
+    """So many files on servers in turn, each of the client on whose way to that the fullest cable has fewest, and who
+    has fewest: a cable that is nearly full keeps disks waiting.
+    """
+    ways, files, used = Ways(site), list[File](), Counter[DirectedCable]()
+    cables = {
+        file: [
+            segment.cables[0]
+            for hop in ways.path(file.client, site.known_by(file.server).address).hops
+            for segment in hop.segments
+        ]
+        for file in files_of(clients, cast.servers)
     }
     for place in range(count):
         server = cast.servers[place % len(cast.servers)]
         free = [file for file in files_of(clients, [server]) if file not in files]
-        file = min(free, key=lambda file: (by_leg[file.server, legs[file]], by_client[file.client]))
+        file = min(free, key=lambda file: sorted((used[cable] for cable in cables[file]), reverse=True))
         files.append(file)
-        by_leg[server, legs[file]] += 1
-        by_client[file.client] += 1
+        used.update(cables[file])
     return files
 
 
