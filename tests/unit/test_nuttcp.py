@@ -115,37 +115,42 @@ def nuttcp_like(end: str) -> Background:
     return start(["sh", "-c", f"echo '{end}' >&2; exit 1"] if end else ["sleep", "60"])
 
 
-@pytest.mark.parametrize(
-    ("ends", "said"),
-    [
-        (("", "bind: Address already in use", "", ""), ""),
-        (("", "bind: Address already in use", "", "bind: Address already in use"), "already in use"),
-        (("", "connection refused"), "refused"),
-    ],
-)
-def test_streams_whose_port_somebody_took_are_all_started_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: tuple[str, ...], said: str
-) -> None:
+def started(folder: Path, monkeypatch: pytest.MonkeyPatch, ends: tuple[str, ...], looks: int) -> list[str]:
+    """Two streams, of whose ports somebody has one for so many looks; the ranges of ports that are set."""
     streams = [Stream("FEN", "nsd01", NSD, f"s{n}", "t", 20000 + 2 * n, 5011 + 2 * n) for n in range(2)]
-    lab, busy, ranges = Started(here(tmp_path).site, tmp_path), 2, list[str]()
-    Started.asked, Started.ends = 0, ends
+    ranges, Started.asked, Started.ends = list[str](), 0, ends
 
     def sockets(_: Lab, node: str) -> Iterator[Socket]:
-        nonlocal busy
+        nonlocal looks
         assert node == "FEN"
-        if Started.asked == 2 and busy:  # the other's connection goes on for two looks
-            busy -= 1
+        if looks:
+            assert Started.asked == 0
+            looks -= 1
             yield (FEN, 20003), (NSD, 53), "06"
-        if Started.asked % 2 or ends[Started.asked - 1] == "":
-            number = (Started.asked - 1) % 2
+        if Started.asked and not ends[Started.asked - 1]:
+            number = Started.asked - 1
             yield (FEN, 20000 + 2 * number), (NSD, 5011 + 2 * number), "ESTABLISHED"
 
     monkeypatch.setattr(nuttcp, "sockets", sockets)
     monkeypatch.setattr(nuttcp, "_set_range", lambda _, __, ports: ranges.append(ports))
-    if said:
-        with pytest.raises(LabBroken, match=said), running(lab, streams, 1):
-            pass
-    else:
-        with running(lab, streams, 1):
-            assert (Started.asked, busy) == (4, 0)
-            assert ranges[-3:] == ["20000 20001", "20002 20003", "32768 60999"]
+    with running(Started(here(folder).site, folder), streams, 1):
+        assert (Started.asked, looks) == (2, 0)
+    return ranges
+
+
+def test_streams_begin_when_nobody_has_their_ports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started(tmp_path, monkeypatch, ("", ""), 2) == ["20000 20001", "20002 20003", "32768 60999"]
+
+
+def test_who_keeps_a_port_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nuttcp, "_FREE_S", 0.1)
+    with pytest.raises(LabBroken, match="FEN 20003 to "):
+        started(tmp_path, monkeypatch, ("", ""), 1000)
+
+
+@pytest.mark.parametrize("said", ["bind: Address already in use", "connection refused"])
+def test_a_stream_that_ends_at_once_is_no_measurement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    with pytest.raises(LabBroken, match=said):
+        started(tmp_path, monkeypatch, ("", said), 0)

@@ -27,9 +27,9 @@ CONTROL_PORT = 5000
 #: How often nuttcp tells what it has transferred, and how long TCP gets to find its share, in seconds.
 INTERVAL_S = 0.25
 SETTLE_S = 1.0
-#: What nuttcp says where somebody else has one of the few ports that it may take, and how long that may last: whoever
-#: opens a connection while a stream starts gets one of these.
-_TAKEN, _FREE_S = "bind: Address already in use", 90
+#: How long somebody may have one of the few ports that a stream gets (seconds): a connection that is closed has its
+#: own for a minute.
+_FREE_S = 90
 _LINE = re.compile(r"^.*?(?P<megabytes>[\d.]+) MB / +(?P<seconds>[\d.]+) sec = .*$", re.MULTILINE)
 _RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 
@@ -136,22 +136,29 @@ def running(lab: Lab, streams: Sequence[Stream], seconds: float, told_every_s: f
     """Start streams one right after the other, each as soon as the one before transmits.
 
     A stream gets its port from a range of one, or, where the client opens the data connection, of two: there nuttcp
-    takes one for control, one for data. Where somebody else has taken one meanwhile all are started anew once it is
-    free. In virtual time eight starts take a third of a second, which nuttcp spends on its control connections.
+    takes one for control, one for data. Until nobody else has one of them none is started: what is sent in vain would
+    count, too. In virtual time eight starts take a third of a second, which nuttcp spends on its control connections.
     Nothing is left running afterwards.
     """
+    started: list[_Started] = []
     ranges = {s.opener: lab.on(s.opener, "cat", _RANGE).must() for s in streams}
     backgrounds: list[Background] = []
     try:
         try:
-            try:
-                started = _start(lab, streams, seconds, told_every_s, backgrounds)
-            except LabBroken as error:
-                if _TAKEN not in str(error):
-                    raise
-                _kill(backgrounds)
-                until("the streams' ports are free", partial(_in_use, lab, streams), deadline_s=_FREE_S, poll_s=1)
-                started = _start(lab, streams, seconds, told_every_s, backgrounds)
+            until("the streams' ports are free", partial(_in_use, lab, streams), deadline_s=_FREE_S, poll_s=1)
+            for stream in streams:
+                low = stream.opened_from
+                _set_range(lab, stream.opener, f"{low} {low + (stream.opener == stream.client)}")
+                # -F: the data connection is opened by the other one
+                way = ["-r", "-F"] if stream.direction == "s" else [f"-{stream.direction}"]
+                window = [f"-w{stream.buffers}"] if stream.buffers else []
+                argv = [
+                    "nuttcp", *way, *window, f"-T{seconds:g}", f"-i{told_every_s:g}", f"-P{CONTROL_PORT}",
+                    f"-p{stream.opened_to}", f"-I{stream.label}", str(stream.address),
+                ]  # fmt: skip
+                backgrounds.append(lab.start_on(stream.client, *argv))
+                socket = _data_socket(lab, stream, backgrounds[-1])
+                started.append(_Started(stream, backgrounds[-1], socket, time.monotonic()))
         finally:
             with interrupts.held():
                 for node, ports in ranges.items():
@@ -159,38 +166,12 @@ def running(lab: Lab, streams: Sequence[Stream], seconds: float, told_every_s: f
         yield Running(started, seconds)
     finally:
         with interrupts.held():
-            _kill(backgrounds)
-
-
-def _start(
-    lab: Lab, streams: Sequence[Stream], seconds: float, told_every_s: float, backgrounds: list[Background]
-) -> list[_Started]:
-    """Start all, and add their programs to `backgrounds`. LabBroken when one ends at once."""
-    started = []
-    for stream in streams:
-        low = stream.opened_from
-        _set_range(lab, stream.opener, f"{low} {low + (stream.opener == stream.client)}")
-        # -F: the data connection is opened by the other one
-        way = ["-r", "-F"] if stream.direction == "s" else [f"-{stream.direction}"]
-        window = [f"-w{stream.buffers}"] if stream.buffers else []
-        argv = [
-            "nuttcp", *way, *window, f"-T{seconds:g}", f"-i{told_every_s:g}", f"-P{CONTROL_PORT}",
-            f"-p{stream.opened_to}", f"-I{stream.label}", str(stream.address),
-        ]  # fmt: skip
-        backgrounds.append(lab.start_on(stream.client, *argv))
-        socket = _data_socket(lab, stream, backgrounds[-1])
-        started.append(_Started(stream, backgrounds[-1], socket, time.monotonic()))
-    return started
-
-
-def _kill(backgrounds: list[Background]) -> None:
-    for background in backgrounds:
-        background.kill()
-    backgrounds.clear()
+            for background in backgrounds:
+                background.kill()
 
 
 def _in_use(lab: Lab, streams: Sequence[Stream]) -> str:
-    """The sockets that have a port of a stream's opener, or the next one; one that is closed has it for a minute."""
+    """The sockets that have a port that a stream's opener may get."""
     wanted = {(s.opener, s.opened_from + n) for s in streams for n in (0, 1)}
     found = [(node, *socket) for node in {s.opener for s in streams} for socket in sockets(lab, node)]
     return ", ".join(
