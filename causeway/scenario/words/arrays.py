@@ -165,7 +165,7 @@ def work(stage: Stage, cast: Disks, placed: Placed, sizes_mib: Mapping[File, int
         parts = [(file, n) for file in sizes_mib for n in range(each)]
         pieces = {file: size // each for file, size in sizes_mib.items()}
         jobs = [Job(file.client, placed.names[file], n * pieces[file], pieces[file]) for file, n in parts]
-        done = fio.play(stage.lab, jobs, way, at_once=True)
+        done = fio.play(stage.lab, jobs, way)
         seen: dict[File, float] = {}
         for (file, _), job, mb in zip(parts, jobs, done.each_mb, strict=True):
             seen[file] = max(seen.get(file, 0.0), job.size_mib * 2**20 / 1e6 / mb)
