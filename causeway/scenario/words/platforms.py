@@ -29,8 +29,9 @@ TARGET_MET: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "target met")
 TOO_LITTLE: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "not met")
 #: Files on a server, where there are as many clients. Each one's end takes its disk some hundredths of a second.
 _EACH = 6
-#: Seconds that streams transmit beside others: all are started one after the other, which takes one or two.
-_STREAMS_S = 6.0
+#: Seconds that streams transmit beside others: all are started one after the other, which takes one or two, and nuttcp
+#: tells what they carried in steps of 64 KiB.
+_STREAMS_S = 12.0
 #: Seconds for which the disks write what all clients have.
 _SECONDS = 4.0
 #: MB/s, by direction.
