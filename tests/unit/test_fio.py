@@ -45,7 +45,7 @@ def test_all_begin_at_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_who_is_started_too_late_is_no_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     began = stand_in(tmp_path, monkeypatch)
     monkeypatch.setattr(fio, "_STARTED_S", -1.0)
-    with pytest.raises(LabBroken, match="after the moment at which all were to begin"):
+    with pytest.raises(LabBroken, match="after all were to begin"):
         fio.play(here(tmp_path), JOBS, "write")
     assert not began.exists()
 

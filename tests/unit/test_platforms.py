@@ -246,7 +246,6 @@ class Lab(Here):
             "half is all": title == "to half of the servers",
             "direct streams are slow": title == "directly",
             "afterwards is slow": title == "afterwards",
-            "the network is slow": title == "gateways",
         }
         if self.wrong not in wrong or not wrong[self.wrong]:
             return 1.0
@@ -374,7 +373,6 @@ def on(lab: Lab, node: str, *argv: str, **_: Any) -> Result:
 @pytest.mark.parametrize(
     ("scenario", "wrong", "said"),
     [
-        (GATEWAYS, "the network is slow", "gateways, write: disks do less than the network"),
         (GATEWAYS, "all gateways are slow", "all gateways: write"),
         (GATEWAYS, "direct is slow", "direct: write"),
         (GATEWAYS, "three are no worse", "3 gateways: write"),

@@ -16,16 +16,11 @@ _PATIENCE_S = 600
 #: Within how many seconds all are started, beside some for each; and what waits then for a moment of the lab's uptime,
 #: in hundredths of one.
 _STARTED_S, _EACH_S = 1.0, 0.02
-_WAIT = """
-read now _ </proc/uptime
-left=$(($0 - ${now%.*}${now#*.}))
-[ $left -ge 0 ] || {
-	echo "started $((-left)) hundredths of a second after the moment at which all were to begin" >&2
-	exit 1
-}
-sleep $((left / 100)).$(printf %02d $((left % 100)))
-exec "$@"
-"""
+_WAIT = (
+    "read now _ </proc/uptime; left=$(($0 - ${now%.*}${now#*.}));"
+    ' [ $left -ge 0 ] || { echo "started $((-left)) hundredths of a second after all were to begin" >&2; exit 1; };'
+    ' sleep $((left / 100)).$(printf %02d $((left % 100))); exec "$@"'
+)
 
 
 @dataclass(frozen=True)
