@@ -28,11 +28,11 @@ def cast(ask: Ask) -> Platforms:
 
 
 def play(stage: Stage, cast: Platforms) -> None:
-    least, clients = disks_mb(stage, cast), cast.direct
+    least, clients = disks_mb(stage, cast, cast.even), cast.direct
     (port,) = (end for cable in stage.site.cables for end in cable.ends if end.node == clients[0])
     link_mb = tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8
-    few = [n for n in range(2, len(clients), 4) if n * link_mb < (1 - APART) * min(least.values())]
-    files = {n: files_of(clients[:n], cast.servers) for n in few}
+    few = [n for n in range(2, len(clients), 3) if n * link_mb < (1 - APART) * min(least.values())]
+    files = {n: files_of(clients[:n], cast.even) for n in few}
     files[len(clients)] = evenly(stage.site, cast, clients)
     rows: dict[int, Row] = {}
 

@@ -19,7 +19,7 @@ from causeway.scenario.words.platforms import Both, disks_mb, in_turn, work
 from causeway.scenario.words.storage import judge_ratio
 
 #: Files on each server, few and many.
-FEW, MANY = 4, 8
+FEW, MANY = 4, 6
 
 
 def cast(ask: Ask) -> Platforms:
@@ -27,9 +27,9 @@ def cast(ask: Ask) -> Platforms:
 
 
 def play(stage: Stage, cast: Platforms) -> None:
-    servers, all_mb, rows = cast.servers, disks_mb(stage, cast), dict[str, Both]()
+    servers, all_mb, rows = cast.servers, disks_mb(stage, cast, cast.servers), dict[str, Both]()
     few, many = FEW * len(servers), MANY * len(servers)
-    chosen = in_turn(stage.site, cast, cast.clients, many + 1)
+    chosen = in_turn(stage.site, cast.clients, servers, many + 1)
 
     with stage.arrange("clients have empty files, on servers in turn"):
         placed = place(stage, cast, chosen)

@@ -43,9 +43,9 @@ def cast(ask: Ask) -> Platforms:
 
 
 def play(stage: Stage, cast: Platforms) -> None:
-    gateways, name, least = cast.gateways, cast.filesystem, disks_mb(stage, cast)
+    gateways, name, least = cast.gateways, cast.filesystem, disks_mb(stage, cast, cast.even)
     behind, direct = (evenly(stage.site, cast, list(clients)) for clients in (cast.by, cast.direct))
-    pairs, link_mb = files_of(cast.by, cast.servers), leg_mb(stage, cast)
+    pairs, link_mb = files_of(cast.by, cast.even), leg_mb(stage, cast)
     client, whole = next(iter(cast.by)), due_mounts(stage, cast.direct[0])[name]
     rows: dict[str, Row] = {}
 

@@ -27,8 +27,9 @@ REQUIRED, TARGET = 0.6, 0.8
 _EDGE = 0.05
 TARGET_MET: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "target met")
 TOO_LITTLE: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "not met")
-#: Files on a server, where there are as many clients. Each one's end takes its disk some hundredths of a second.
-_EACH = 6
+#: Files on a server: so few that each may have a link to itself. Who shares one has more or less than the others, and
+#: who is last keeps a disk waiting. And how many read from a server at once, at least.
+_EACH, _READ = 2, 4
 #: Seconds that streams transmit beside others: all are started one after the other, which takes one or two, and nuttcp
 #: tells what they carried in steps of 64 KiB.
 _STREAMS_S = 12.0
@@ -78,9 +79,9 @@ def carried_mb(stage: Stage, title: str, streams: Sequence[Stream], way: Directi
 # files
 
 
-def disks_mb(stage: Stage, cast: Platforms) -> dict[Direction, float]:
-    """What all servers' disks do."""
-    return {way: mb * len(cast.servers) for way, mb in array_mb(stage, cast).items()}
+def disks_mb(stage: Stage, cast: Platforms, servers: Sequence[str]) -> dict[Direction, float]:
+    """What servers' disks do."""
+    return {way: mb * len(servers) for way, mb in array_mb(stage, cast).items()}
 
 
 def files_of(clients: Iterable[str], servers: Sequence[str]) -> list[File]:
@@ -89,11 +90,11 @@ def files_of(clients: Iterable[str], servers: Sequence[str]) -> list[File]:
 
 
 def evenly(site: Site, cast: Platforms, clients: Sequence[str]) -> list[File]:
-    """As many files on each server, one of each client or fewer: enough for none to have more than its links carry."""
-    return in_turn(site, cast, clients, len(cast.servers) * min(_EACH, len(clients)))
+    """As many files on each of as many servers as there are gateways."""
+    return in_turn(site, clients, cast.even, len(cast.even) * min(_EACH, len(clients)))
 
 
-def in_turn(site: Site, cast: Platforms, clients: Sequence[str], count: int) -> list[File]:
+def in_turn(site: Site, clients: Sequence[str], servers: Sequence[str], count: int) -> list[File]:
     """So many files on servers in turn, each of the client on whose way to that the fullest cable has fewest, and who
     has fewest: a cable that is nearly full keeps disks waiting.
     """
@@ -104,10 +105,10 @@ def in_turn(site: Site, cast: Platforms, clients: Sequence[str], count: int) -> 
             for hop in ways.path(file.client, site.known_by(file.server).address).hops
             for segment in hop.segments
         ]
-        for file in files_of(clients, cast.servers)
+        for file in files_of(clients, servers)
     }
     for place in range(count):
-        server = cast.servers[place % len(cast.servers)]
+        server = servers[place % len(servers)]
         free = [file for file in files_of(clients, [server]) if file not in files]
         file = min(free, key=lambda file: sorted((used[cable] for cable in cables[file]), reverse=True))
         files.append(file)
@@ -118,11 +119,13 @@ def in_turn(site: Site, cast: Platforms, clients: Sequence[str], count: int) -> 
 def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], most_mb: float = 0.0) -> Both:
     """Clients write such files, all at once and each as large, and then read them.
 
-    They are as large as what disks write in some seconds, or what clients can send, which is `most_mb` MB/s.
+    They are as large as what their disks write in some seconds, or what clients can send, which is `most_mb` MB/s.
     """
-    written_mb = min(disks_mb(stage, cast)["write"], most_mb or inf) * _SECONDS
-    mib = ceil(written_mb * 1e6 / 2**20 / len(files))
-    seen = arrays.work(stage, cast, placed, dict.fromkeys(files, mib), readers=1)
+    servers = {file.server for file in files}
+    readers = ceil(_READ * len(servers) / len(files))
+    written_mb = min(array_mb(stage, cast)["write"] * len(servers), most_mb or inf) * _SECONDS
+    mib = readers * ceil(written_mb * 1e6 / 2**20 / len(files) / readers)
+    seen = arrays.work(stage, cast, placed, dict.fromkeys(files, mib), readers)
     return {way: ends.together() for way, ends in seen.items()}
 
 
