@@ -1,9 +1,9 @@
 """Files on many servers are done when the fullest one is: as many on each have all disks, one more on one takes much.
 
-Claim: where each of the servers has four of some files their disks all work to the end. One file more makes five on
-one server, and all wait for that one: together they have some four fifths of it. Of files whose servers come by
-chance some server has twice as many and others have fewer, which takes more. Many files even that out: one more of
-many takes less.
+Claim: where each of the servers has two of some files their disks all work to the end. One file more makes three on
+one server, and all wait for that one: together they have some two thirds of it. Of files whose servers come by
+chance some server has twice as many and others have fewer, which takes more. Of twice as many files one more takes
+less.
 
 Cause: each file is on one server, each server has one disk, and who waits for all waits for the last.
 
@@ -19,7 +19,7 @@ from causeway.scenario.words.platforms import Both, disks_mb, in_turn, work
 from causeway.scenario.words.storage import judge_ratio
 
 #: Files on each server, few and many.
-FEW, MANY = 4, 6
+FEW, MANY = 2, 4
 
 
 def cast(ask: Ask) -> Platforms:
@@ -62,9 +62,8 @@ def play(stage: Stage, cast: Platforms) -> None:
         uneven = counts[0] >= 2 * counts[-1] and counts[0] > len(named.names) / len(servers) + 1
         stage.holds("some server has twice as many as another", uneven, " ".join(map(str, counts)))
 
-    with stage.contrast("of many files one more takes less"):
-        for count in (many, many + 1):
-            some(count, f"{count} files")
+    with stage.contrast(f"one more of {many} takes less"):
+        some(many + 1, f"{many + 1} files")
 
     with stage.restore(f"{FEW} on each again"):
         some(few, f"{few} files, afterwards")

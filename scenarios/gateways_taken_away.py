@@ -25,7 +25,6 @@ from causeway.scenario.words.platforms import (
     by_fewer,
     disks_mb,
     evenly,
-    files_of,
     forwarding_off,
     judge,
     leg_mb,
@@ -35,7 +34,7 @@ from causeway.scenario.words.platforms import (
 
 PATIENCE_S = 60
 #: How many are left, each a case.
-FEW = (3, 2, 1)
+FEW = (3, 2)
 
 
 def cast(ask: Ask) -> Platforms:
@@ -45,15 +44,15 @@ def cast(ask: Ask) -> Platforms:
 def play(stage: Stage, cast: Platforms) -> None:
     gateways, name, least = cast.gateways, cast.filesystem, disks_mb(stage, cast, cast.even)
     behind, direct = (evenly(stage.site, cast, list(clients)) for clients in (cast.by, cast.direct))
-    pairs, link_mb = files_of(cast.by, cast.even), leg_mb(stage, cast)
-    client, whole = next(iter(cast.by)), due_mounts(stage, cast.direct[0])[name]
+    link_mb, whole = leg_mb(stage, cast), due_mounts(stage, cast.direct[0])[name]
+    client = next(iter(cast.by))
     rows: dict[str, Row] = {}
 
     def reached(node: str) -> str:
         return mounted(stage, node)[name]
 
     with stage.arrange("each client has empty files, as many on each server"):
-        placed = place(stage, cast, [*pairs, *direct])
+        placed = place(stage, cast, [*behind, *direct])
 
     def enough(title: str, files: list[File]) -> None:
         rows[title] = Row(work(stage, cast, placed, files), least)
@@ -73,7 +72,7 @@ def play(stage: Stage, cast: Platforms) -> None:
             some = stage.make(change)
             with stage.as_if(site):
                 title = f"{n} gateways"
-                rows[title] = Row(work(stage, cast, placed, pairs, n * len(cast.networks) * link_mb), least)
+                rows[title] = Row(work(stage, cast, placed, behind, n * len(cast.networks) * link_mb), least)
                 judge(stage, title, rows[title])
             some.undo()
         stage.same(f"{few[-1]} gateways: what is met", TOO_LITTLE, rows[f"{few[-1]} gateways"].seen)

@@ -28,7 +28,7 @@ _EDGE = 0.05
 TARGET_MET: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "target met")
 TOO_LITTLE: dict[Direction, str] = dict.fromkeys(DIRECTIONS, "not met")
 #: Files on a server: so few that each may have a link to itself. Who shares one has more or less than the others, and
-#: who is last keeps a disk waiting. And how many read from a server at once, at least.
+#: who is last keeps a disk waiting. And how many read from a server at once, where one or two a file are as many.
 _EACH, _READ = 2, 4
 #: Seconds that streams transmit beside others: all are started one after the other, which takes one or two, and nuttcp
 #: tells what they carried in steps of 64 KiB.
@@ -122,7 +122,7 @@ def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], m
     They are as large as what their disks write in some seconds, or what clients can send, which is `most_mb` MB/s.
     """
     servers = {file.server for file in files}
-    readers = ceil(_READ * len(servers) / len(files))
+    readers = min(2, ceil(_READ * len(servers) / len(files)))
     written_mb = min(array_mb(stage, cast)["write"] * len(servers), most_mb or inf) * _SECONDS
     mib = readers * ceil(written_mb * 1e6 / 2**20 / len(files) / readers)
     seen = arrays.work(stage, cast, placed, dict.fromkeys(files, mib), readers)
