@@ -14,7 +14,7 @@ shell_files := $(shell git grep -lE '^\#!(/bin/(ba)?sh|/bin/busybox sh)' -- . ':
 start_scripts := $(shell find nodes/bluegene/server/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
 	-o -name udhcpc.script -o -name rc.status)
 
-.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench update docs keep pictures clean
+.PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench costs update docs keep pictures clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -76,6 +76,9 @@ nightly: packages ## all that takes a night: other seeds, names, numbers, 20 dra
 
 bench: packages ## measure bring-up, tear-down and eight streams (LAB, COUNT=[pool=]n,n...); results in runs/
 	@$(causeway) bench $(LAB) $(count)
+
+costs: packages ## measure what people wait for, for docs/costs.md: half an hour in which the machine does nothing else
+	@$(python) -m causeway.docs.costs
 
 update: packages ## move images/pins on to what its sources have today, and say what changed
 	@$(python) -m causeway.hosts.updating

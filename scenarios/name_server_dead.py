@@ -33,7 +33,7 @@ RESOLV = "/etc/resolv.conf"
 
 @dataclass(frozen=True)
 class Cast:
-    """A node that can be added, where its administrator works, and whom he asks for names, outside ones first."""
+    """A node that can be added, where its administrator works, and whom he asks for names, in this order."""
 
     node: str
     administrator: str
@@ -42,8 +42,7 @@ class Cast:
 
 def cast(ask: Ask) -> Cast:
     found = ask.member()
-    outside = ask.outside_name_servers(found.administrator)
-    return Cast(found.node, found.administrator, [*outside, ask.name_server(found.administrator)])
+    return Cast(found.node, found.administrator, ask.several_name_servers(found.administrator))
 
 
 def play(stage: Stage, cast: Cast) -> None:

@@ -10,6 +10,9 @@ from causeway.collect.networks import Net
 from causeway.collect.plant import Plant
 from causeway.model.thing import Port
 
+#: How many of its nodes' servers a cluster has in a site's file: names are asked for of three at most (resolv.conf(5)).
+_MOST = {"dns": 3, "ntp": 1}
+
 
 def clusters(plant: Plant, nets: Mapping[IPv4Network, Net], draft: Draft) -> dict[str, str]:
     """Node -> cluster, and the section in the draft."""
@@ -23,9 +26,10 @@ def clusters(plant: Plant, nets: Mapping[IPv4Network, Net], draft: Draft) -> dic
         if told and told.administrator:
             data["administrator"] = told.administrator
         for key, asked in (("dns", [m.name_servers for m in nodes]), ("ntp", [m.time_servers for m in nodes])):
-            server = _server(plant, cluster, key, asked, draft)
-            if server is not None:
-                data[key] = server.node
+            servers = _servers(plant, cluster, key, asked, draft)
+            if servers:
+                data[key] = [server.node for server in servers] if len(servers) > 1 else servers[0].node
+            for server in servers[:1]:
                 legs = [port for port in plant.legs if port.node == server.node]
                 if of.get(server.node) == cluster and legs_in_order(plant, server.node)[0] != server and len(legs) > 1:
                     data.setdefault("known_by", nets[plant.legs[server].address.network].name)
@@ -63,18 +67,19 @@ def _by_names(plant: Plant, draft: Draft) -> dict[str, str]:
     return of
 
 
-def _server(plant: Plant, cluster: str, key: str, said: Iterable[tuple[str, ...]], draft: Draft) -> Port | None:
-    """The leg whose address or name most nodes have as their first server that is a node here."""
-    voices: Counter[Port] = Counter()
+def _servers(plant: Plant, cluster: str, key: str, said: Iterable[tuple[str, ...]], draft: Draft) -> tuple[Port, ...]:
+    """The legs whose addresses or names most nodes have as their servers that are nodes here; of ntp the first."""
+    voices: Counter[tuple[Port, ...]] = Counter()
     for words in said:
-        known = [port for word in words if (port := _leg(plant, word))]
-        voices.update(known[:1])
+        known = list(dict.fromkeys(port for word in words if (port := _leg(plant, word))))
+        if known:
+            voices[tuple(known[: _MOST[key]])] += 1
         for word in words if not known else []:
             draft.tell(f"{cluster}: {key} server {word} is none of the nodes; it is left out")
     if len(voices) > 1:
-        names = ", ".join(sorted({port.node for port in voices}))
-        draft.tell(f"{cluster}: its nodes ask {names} as their {key} server; the one that most ask is taken")
-    return voices.most_common(1)[0][0] if voices else None
+        names = " or ".join(sorted(" ".join(port.node for port in ports) for ports in voices))
+        draft.tell(f"{cluster}: its nodes ask {names} as their {key} server; what most ask is taken")
+    return voices.most_common(1)[0][0] if voices else ()
 
 
 def _leg(plant: Plant, word: str) -> Port | None:

@@ -178,7 +178,8 @@ def _services(site: Site) -> Iterator[list[str]]:
     clusters = site.topology.clusters.items()
     for name, cluster in clusters:
         if cluster.dns:
-            yield ["DNS", f"{cluster.dns} serves {site.topology.domain} to the nodes of {name}"]
+            serve = "serves" if len(cluster.dns) == 1 else "serve"
+            yield ["DNS", f"{', '.join(cluster.dns)} {serve} {site.topology.domain} to the nodes of {name}"]
     for name, cluster in clusters:
         if cluster.ntp:
             yield ["NTP", f"{cluster.ntp} gives the time to the other nodes of {name}"]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from causeway.docs.commands import commands_page
+from causeway.docs.costs import costs_page
 from causeway.docs.coverage import SEEDS, coverage_page
 from causeway.docs.faults import faults_page
 from causeway.docs.index import index_page
@@ -30,6 +31,7 @@ _OWN_FOLDERS = ("labs", "lessons", "scenarios")
 _OWN_PAGES: dict[str, Callable[[], str]] = {
     "README.md": index_page,
     "commands.md": commands_page,
+    "costs.md": costs_page,
     "faults.md": faults_page,
     "mc.md": mc_page,
     "site.schema.json": schema.text,

@@ -77,7 +77,7 @@ def _names(desk: Desk) -> Iterator[str]:
     site = desk.site
     legs = [leg for node in site.nodes.values() for leg in node.interfaces.values()]
     wanted = [(f"{name}.{site.topology.domain}.", leg.address) for leg in legs for name in leg.names]
-    for server in {cluster.dns for cluster in site.topology.clusters.values() if cluster.dns}:
+    for server in site.all_name_servers():
         has = resolved(desk.lab, server, [name for name, _ in wanted])
         yield from (name for name, address in wanted if address not in has[name])
 

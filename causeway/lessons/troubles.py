@@ -98,7 +98,7 @@ def _stopped(site: Site, daemon: str, nodes: list[str]) -> Iterator[Trouble]:
 
 def _names(site: Site) -> Iterator[Trouble]:
     domain = site.topology.domain
-    for server in {cluster.dns: "" for cluster in site.topology.clusters.values() if cluster.dns}:
+    for server in site.all_name_servers():
         for name in (node for node in _disked(site) if node != server):
             address = site.known_by(name).address
             first = site.known_by(name).names[0]

@@ -250,10 +250,14 @@ class Site:
         named = self.topology.filesystems[filesystem].servers
         return [n for name in named for n in (self.nodes_of(name) if name in self.topology.pools else [name])]
 
-    def name_server(self, node: str) -> str | None:
-        """Who answers a node's questions for names."""
+    def name_servers(self, node: str) -> list[str]:
+        """Whom a node asks for names, in this order."""
         cluster = self.topology.clusters.get(self.nodes[node].cluster or "")
-        return cluster.dns if cluster else None
+        return cluster.dns if cluster else []
+
+    def all_name_servers(self) -> list[str]:
+        """Those whom some cluster's nodes ask for names."""
+        return list(dict.fromkeys(server for cluster in self.topology.clusters.values() for server in cluster.dns))
 
     def time_server(self, node: str) -> str | None:
         """Who gives a node the time; None also for who gives it to its cluster."""

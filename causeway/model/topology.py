@@ -43,6 +43,14 @@ SWITCH_POLICIES = OVS_POLICIES + CISCO_POLICIES
 Protocol = Literal["lacp", "static"]
 
 
+#: Of a cluster, in the order in which its nodes ask them; a resolver takes three (resolv.conf(5), MAXNS).
+NameServers = Annotated[
+    list[str],
+    Field(max_length=3),
+    BeforeValidator(listed, json_schema_input_type=str | Annotated[list[str], Field(max_length=3)]),
+]
+
+
 class Network(Thing):
     """One layer-2 network. `rate_mbit` and `delay_ms` are of those of its links that have none of their own.
 
@@ -66,7 +74,7 @@ class Cluster(Thing):
 
     administrator: str | None = None
     known_by: str | None = None
-    dns: str | None = None
+    dns: NameServers = []
     ntp: str | None = None
     mounts: list[str] = []
     failure_detection_s: Annotated[StrictInt, Field(ge=5, le=3600)] | None = None

@@ -19,16 +19,16 @@ def hosts(site: Site) -> Files:
 
 def client_files(site: Site, node: str) -> Files:
     """Whom a node asks for names."""
-    server = site.name_server(node)
-    if server is None:
+    servers = site.name_servers(node)
+    if not servers:
         return {}
-    text = f"search {site.topology.domain}\nnameserver {site.known_by(server).address}\n"
-    return {"etc/resolv.conf": File(text)}
+    lines = [f"search {site.topology.domain}", *(f"nameserver {site.known_by(server).address}" for server in servers)]
+    return {"etc/resolv.conf": File("\n".join([*lines, ""]))}
 
 
 def server_files(site: Site, server: str) -> Files:
     """The zones of a node that answers for a cluster: all of the site's, forward and reverse."""
-    if all(cluster.dns != server for cluster in site.topology.clusters.values()):
+    if server not in site.all_name_servers():
         return {}
     domain = site.topology.domain
     known = [(host, leg.address) for leg in _legs(site) for host in leg.names]

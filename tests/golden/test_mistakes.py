@@ -350,6 +350,13 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [("dns: SN,", "dns: zam870,")],
         [("  JUBL:", "clusters.JUBL.dns: zam870 has no interface; use a node that has one")],
     ),
+    "name servers, one twice and one that is not there": (
+        [("dns: SN,", "dns: [SN, ns1, SN],")],
+        [
+            ("  JUBL:", "clusters.JUBL.dns[1]: there is no node 'ns1'; did you mean nsd01?"),
+            ("  JUBL:", "clusters.JUBL.dns[2]: SN stands there twice; name each name server once"),
+        ],
+    ),
     "DNS server without a name": (
         [("names: [SN-b, SN]", "names: []")],
         [

@@ -265,6 +265,14 @@ def test_each_node_asks_its_own_clusters_name_server(full: tuple[Site, Files]) -
         assert re.findall(r"\bnameserver ([\d.]+)", text) == [address[cluster]], name
 
 
+def test_several_name_servers_are_asked_in_their_order(tmp_path: Path) -> None:
+    file = tmp_path / "site.yaml"
+    file.write_text(TOPOLOGY.read_text().replace("dns: SN", "dns: [nsd01, SN]"))
+    _, files = rendered(topology=file)
+    for path in ("nodes/FEN/etc/resolv.conf", f"{SCRIPTS}/S14etc_resolv_conf"):
+        assert re.findall(r"\bnameserver ([\d.]+)", files[path].text) == ["10.1.33.202", "10.2.64.220"]
+
+
 def test_the_zones_name_server_has_an_address_also_when_its_first_name_is_another(tmp_path: Path) -> None:
     file = tmp_path / "site.yaml"
     file.write_text(TOPOLOGY.read_text().replace("names: [SN-b, SN]", "names: [SN-b]"))

@@ -166,7 +166,7 @@ def test_who_administers_or_serves_is_no_member_that_can_be_missed() -> None:
 def test_who_is_asked_for_names_is_no_member_that_can_be_missed() -> None:
     assert Ask(JUBL).member("FEN").node == "FEN"
     clusters = JUBL.topology.clusters
-    asked = {name: cluster.model_copy(update={"dns": "FEN"}) for name, cluster in clusters.items()}
+    asked = {name: cluster.model_copy(update={"dns": ["FEN"]}) for name, cluster in clusters.items()}
     site = build_site(JUBL.topology.model_copy(update={"clusters": asked}))
     with pytest.raises(Unsupported, match="no filesystem for FEN in a cluster"):
         Ask(site).member("FEN")

@@ -87,6 +87,12 @@ def test_without_a_search_path_the_domain_is_that_of_long_names(folder: Path) ->
     assert imported(folder)[0].topology.domain == "small.example"
 
 
+def test_several_name_servers_are_taken_in_their_order(folder: Path) -> None:
+    for node in SMALL.members("Fleet"):
+        change(folder, node, " nameserver 10.20.0.31\n", " nameserver 10.30.0.11\n nameserver 10.20.0.31\n")
+    assert imported(folder)[0].topology.clusters["Fleet"].dns == ["quay1", "lark"]
+
+
 def test_a_smaller_mtu_shows_at_its_interface(folder: Path) -> None:
     file = folder / "pier"
     file.write_text(re.sub(r'("ifname":"eth0",.*?"mtu":)1500', r"\g<1>1400", file.read_text()))

@@ -136,12 +136,13 @@ def test_a_node_is_known_by_its_clusters_network_or_by_its_first_interface(tmp_p
 
 
 def test_who_answers_for_names_and_time() -> None:
-    assert {node: SMALL.name_server(node) for node in ("quay2", "wren", "lark", "lock")} == {
-        "quay2": "quay1",
-        "wren": "lark",
-        "lark": "lark",
-        "lock": None,
+    assert {node: SMALL.name_servers(node) for node in ("quay2", "wren", "lark", "lock")} == {
+        "quay2": ["quay1"],
+        "wren": ["lark"],
+        "lark": ["lark"],
+        "lock": [],
     }
+    assert SMALL.all_name_servers() == ["quay1", "lark"]
     assert {node: SMALL.time_server(node) for node in ("quay2", "wren", "lark")} == {
         "quay2": None,
         "wren": "lark",

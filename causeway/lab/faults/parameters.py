@@ -79,7 +79,7 @@ def _learning(site: Site, value: str, _: Mapping[str, Any]) -> str:
 
 
 def _name_server(site: Site, value: str, _: Mapping[str, Any]) -> str:
-    return _none_of(value, "name server", (c.dns for c in site.topology.clusters.values() if c.dns))
+    return _none_of(value, "name server", site.all_name_servers())
 
 
 def _host_name(site: Site, value: str, others: Mapping[str, Any]) -> str:

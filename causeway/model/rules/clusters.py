@@ -12,7 +12,15 @@ def clusters(site: Site) -> Iterator[Finding]:
     """Those who serve a cluster are there, with an address and, for DNS, a name that its zones can give."""
     for name, cluster in site.topology.clusters.items():
         where: Where = ("clusters", name)
-        for key in ("dns", "ntp", "administrator"):
+        for index, server in enumerate(cluster.dns):
+            place: Where = (*where, "dns", index) if len(cluster.dns) > 1 else (*where, "dns")
+            if server not in site.nodes:
+                yield unknown(place, "node", server, site.nodes)
+            elif server in cluster.dns[:index]:
+                yield Finding(place, f"{server} stands there twice", "name each name server once")
+            else:
+                yield from _serves(place, site, server, "dns")
+        for key in ("ntp", "administrator"):
             server = getattr(cluster, key)
             if server is None:
                 continue
@@ -86,13 +94,13 @@ def mounts(site: Site) -> Iterator[Finding]:
 def _administered(site: Site, name: str) -> Iterator[Finding]:
     """An administrator works on a node of the cluster, by the names of its nodes, which the commands ask DNS for."""
     cluster, where = site.topology.clusters[name], ("clusters", name)
-    if cluster.dns is None:
+    if not cluster.dns:
         what = f"nobody answers DNS queries of {name}, and the commands of its administrator ask DNS"
         yield Finding(where, what, "add `dns: NODE`", ("dns", name))
     if cluster.administrator is None:
         what = f"{name} has nobody that its administrator could work on"
         yield Finding(where, what, "add `administrator: NODE`", ("administrator", name))
-    serving = {c.dns for c in site.topology.clusters.values()}  # as `clusters` sees to
+    serving = site.all_name_servers()  # as `clusters` sees to
     for node in site.members(name):
         if node in serving or (_is_known(site, node) and site.known_by(node).names):
             continue

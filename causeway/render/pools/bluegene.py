@@ -72,7 +72,7 @@ def server_files(site: Site, name: str, pool: BlueGene, secrets: Secrets, own: F
         "sysctl": topology.sysctl | cluster.sysctl,
         "routes": [_route(site, route) for route in pool.routes],
         "ntp": site.known_by(cluster.ntp).address if cluster.ntp else None,
-        "dns": [site.known_by(cluster.dns).address] if cluster.dns else [],
+        "dns": [site.known_by(server).address for server in cluster.dns],
     }
     daemon = {f"{_SITE_DIST}/{path}": file for path, file in filesystems.daemons(site).items()}
     keys = _identity(secrets, own, name, f"root@{pool.cluster}-{CALLED}".lower())

@@ -98,7 +98,7 @@ class AskClusters(Asking):
         It is none that others ask for names, and its cluster mounts filesystems.
         """
         site = self.site
-        asked = [cluster.dns for cluster in site.topology.clusters.values()]
+        asked = site.all_name_servers()
         for name in [node] if node else sorted(self._hosts(), key=lambda host: host not in site.diskless()):
             if name in asked:
                 continue
@@ -131,19 +131,22 @@ class AskClusters(Asking):
         raise self._lacks("cluster whose configuration is kept by a node that can be lost, beside another with a disk")
 
     def name_server(self, node: str) -> str:
-        """Who answers a node's questions for names."""
-        server = self.site.name_server(node)
-        if server is None:
+        """Whom a node asks for names, first of all."""
+        servers = self.site.name_servers(node)
+        if not servers:
             raise self._lacks(f"name server for {node}")
-        return self._give([server])[0]
+        return self._give(servers[:1])[0]
 
-    def outside_name_servers(self, node: str) -> list[str]:
-        """The name servers of other clusters that a node reaches, which know all names as its own does."""
-        own = self.site.name_server(node)
-        others = dict.fromkeys(cluster.dns for cluster in self.site.topology.clusters.values())
-        found = [server for server in others if server and server != own and self._talk(node, server)]
-        if not found:
-            raise self._lacks(f"name server outside of {self.site.nodes[node].cluster} that {node} reaches")
+    def several_name_servers(self, node: str) -> list[str]:
+        """Two or three that a node reaches: its own ones, after those of other clusters if it has one alone.
+
+        All know the same names.
+        """
+        own = self.site.name_servers(node)
+        others = [s for s in self.site.all_name_servers() if s not in own and self._talk(node, s)]
+        found = own if len(own) > 1 else [*others[:2], *own]
+        if len(found) < 2:
+            raise self._lacks(f"second name server that {node} reaches")
         return self._give(found)
 
     def unsought(self, filesystem: str) -> None:
