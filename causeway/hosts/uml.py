@@ -25,6 +25,9 @@ from causeway.model.site import Site
 
 #: Nanoseconds since 1970 at which a seeded lab host's clock starts (2026-01-01), so that runs repeat.
 _SEEDED_START_NS = 1_767_225_600_000_000_000
+#: How many loop devices the kernel has from its start: a node gets those that are there when its container is made, and
+#: each disk with a speed of its own takes one (nodes/base/mount.disk).
+_DISKS = 64
 #: How long a launcher may take to see that a kernel has ended: it may be making a clone of another.
 _END_S = 60
 #: How long a command that is ended from here may take for that.
@@ -297,6 +300,7 @@ def _command_line(host: UmlHost, seed: int | None, memory_mib: int) -> list[str]
         "con0=null,fd:1",
         "con=null",
         "bonding.max_bonds=0",
+        f"max_loop={_DISKS}",
         "loglevel=4",
     ]
 

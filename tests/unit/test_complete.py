@@ -68,7 +68,7 @@ def in_bash(typed: str, tmp_path: Path) -> list[str]:
         "graph --co": ["--count"],
         "run ": runner.names(),
         "run io --lab j": ["jubl"],
-        "rehearse s": ["small"],
+        "rehearse s": ["small", "swgpfs"],
         "hash a:1 b:2 --lab x": ["xe"],
         "up --clock ": ["virtual", "paced", "real"],
         "size dcs": [block for block in catalogue().blocks if block.startswith("dcs")],
@@ -133,7 +133,8 @@ def test_the_other_shells_are_told_the_same(shell: str) -> None:
 
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed, and this asks a real one")
 @pytest.mark.parametrize(
-    ("typed", "expected"), {"lab start co": ["colleague"], "bundle here": ["here.txt"], "rehearse s": ["small"]}.items()
+    ("typed", "expected"),
+    {"lab start co": ["colleague"], "bundle here": ["here.txt"], "rehearse s": ["small", "swgpfs"]}.items(),
 )
 def test_a_real_fish_offers_files_where_there_is_nothing_else(typed: str, expected: list[str], tmp_path: Path) -> None:
     (tmp_path / "script").write_text(script("fish"))

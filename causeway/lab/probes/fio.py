@@ -13,14 +13,14 @@ from causeway.process import run_all
 #: As applications on an I/O node do it: each call takes one block of a filesystem (Redpaper, maxblocksize=1024K).
 _BLOCK = "1M"
 _PATIENCE_S = 600
-#: Within how many seconds all are started; and what waits then for a moment of a node's uptime, in hundredths of one.
-_STARTED_S = 1.0
-_WAIT = """
-read now _ </proc/uptime
-left=$(($0 - ${now%.*}${now#*.}))
-[ $left -le 0 ] || sleep $((left / 100)).$(printf %02d $((left % 100)))
-exec "$@"
-"""
+#: Within how many seconds all are started, beside some for each; and what waits then for a moment of the lab's uptime,
+#: in hundredths of one.
+_STARTED_S, _EACH_S = 1.0, 0.02
+_WAIT = (
+    "read now _ </proc/uptime; left=$(($0 - ${now%.*}${now#*.}));"
+    ' [ $left -ge 0 ] || { echo "started $((-left)) hundredths of a second after all were to begin" >&2; exit 1; };'
+    ' sleep $((left / 100)).$(printf %02d $((left % 100))); exec "$@"'
+)
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,16 @@ class Done:
         return self.mebibytes * 2**20 / 1e6 / self.seconds
 
 
-def play(lab: Lab, jobs: Sequence[Job], direction: Direction, *, at_once: bool = False) -> Done:
+def play(lab: Lab, jobs: Sequence[Job], direction: Direction) -> Done:
     """Do all jobs at the same time. What is written is on the servers in the end (fsync).
 
-    They begin as they are started, one after the other; at_once: all at one moment of the lab's clock.
+    They are started one after the other, and begin at one moment of the lab's clock.
     """
-    argvs = [_disk_argv(job, direction) if isinstance(job, DiskJob) else _argv(job, direction) for job in jobs]
-    if at_once:
-        moment = round(100 * (time.clock_gettime(time.CLOCK_BOOTTIME) + _STARTED_S))
-        argvs = [["sh", "-c", _WAIT, str(moment), *argv] for argv in argvs]
-    argvs = [lab.enter(job.node, argv) for job, argv in zip(jobs, argvs, strict=True)]
-    results = run_all(argvs, timeout_s=_PATIENCE_S, at_once=64)
+    moment = time.clock_gettime(time.CLOCK_BOOTTIME) + _STARTED_S + _EACH_S * len(jobs)
+    wait = ["sh", "-c", _WAIT, str(round(100 * moment))]
+    works = [_disk_argv(job, direction) if isinstance(job, DiskJob) else _argv(job, direction) for job in jobs]
+    argvs = [lab.enter(job.node, [*wait, *argv]) for job, argv in zip(jobs, works, strict=True)]
+    results = run_all(argvs, timeout_s=_PATIENCE_S, at_once=len(argvs))
     took_ms: list[float] = []
     for job, result in zip(jobs, results, strict=True):
         done = json.loads(result.must()[result.stdout.index("{") :])["jobs"][0]

@@ -9,6 +9,7 @@ from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keepe
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.gateways import Answered, Apart, AskGateways, Defaulted, Gateways, Private, Trunk
 from causeway.scenario.cast.neighbours import AskNeighbours, Company, Equals, Starter, Twice
+from causeway.scenario.cast.platforms import Archive, AskPlatforms, Platforms, Shared
 from causeway.scenario.cast.routes import (
     AskRoutes,
     Detour,
@@ -26,6 +27,7 @@ from causeway.scenario.cast.time import AskTime, AwayTime
 __all__ = [
     "Answered",
     "Apart",
+    "Archive",
     "Arrays",
     "Ask",
     "AwayTime",
@@ -46,7 +48,9 @@ __all__ = [
     "Member",
     "Mounts",
     "Newcomer",
+    "Platforms",
     "Private",
+    "Shared",
     "Sharing",
     "Short",
     "Starter",
@@ -58,5 +62,5 @@ __all__ = [
 ]
 
 
-class Ask(AskChannels, AskFabrics, AskGateways, AskNeighbours, AskRoutes, AskTime, AskClusters):
+class Ask(AskChannels, AskFabrics, AskGateways, AskNeighbours, AskPlatforms, AskRoutes, AskTime, AskClusters):
     """All questions."""

@@ -1,9 +1,10 @@
 """Files that lie on disks of one's choice, behind servers that forward, for scenarios: each beside what is due."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import ceil
+from math import ceil, sqrt
 
 from causeway.lab import disks
 from causeway.lab.filesystems import driver_of
@@ -15,7 +16,7 @@ from causeway.plan.files import done_s, share
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.streams import End
 from causeway.report.result import Lines, Table
-from causeway.scenario.cast import Arrays
+from causeway.scenario.cast import Archive, Arrays, Platforms
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
 from causeway.scenario.words.storage import array_mb, port_mb
@@ -23,8 +24,10 @@ from causeway.scenario.words.storage import array_mb, port_mb
 #: Seconds for which files are written: a disk has nothing to do for one or two tenths of one at the start and the end.
 #: And how many on a client read a file at once.
 _SECONDS, _READERS = 2.5, 2
-#: How many names a client tries for each disk: that none of these leads to a certain one of four is one in 10^5.
-_NAMES = 40
+#: Of names that lead to disks by chance: so many standard deviations fewer than the mean lead to one in a million.
+_SURE = 4.8
+#: Clients, and the servers on whose disks their files lie.
+Disks = Arrays | Platforms | Archive
 
 
 @dataclass(frozen=True)
@@ -83,24 +86,58 @@ class Placed:
     daemons: Mapping[End, str]
 
 
-def place(stage: Stage, cast: Arrays) -> Placed:
-    """Empty files of each client, one on each server's disk; which it lies on is seen. They are gone in the end."""
+def place(stage: Stage, cast: Disks, files: Sequence[File] = ()) -> Placed:
+    """Empty files, each on its server's disk (none are said: one of each client on each); where they lie is seen.
+
+    They are gone in the end; who writes to one afterwards makes it anew, in its place.
+    """
+    due = list(files) or [File(*pair) for pair in product(cast.clients, cast.servers)]
+    maker, at = due[0].client, stage.site.topology.filesystems[cast.filesystem].mount_point
+    most = max(Counter(file.server for file in due).values())
+    lie = _made(stage, cast, maker, "on", _names(most, len(cast.servers)))
+    found = {file: f"{at}/{lie[file.server].pop()}" for file in due if lie[file.server]}
+    stage.same("files that lie where they should", len(due), len(found))
+    if left := " ".join(name for names in lie.values() for name in names):
+        stage.lab.on(maker, "sh", "-c", f"cd {at} && rm {left}").must()
+    return _placed(stage, cast, found)
+
+
+def as_they_come(stage: Stage, cast: Disks, clients: Sequence[str]) -> Placed:
+    """An empty file of each client, on the disk that its name leads to."""
+    at = stage.site.topology.filesystems[cast.filesystem].mount_point
+    lie = _made(stage, cast, clients[0], "by-name", len(clients))
+    found = [(server, name) for server, names in lie.items() for name in names]
+    return _placed(stage, cast, {File(c, s): f"{at}/{name}" for c, (s, name) in zip(clients, found, strict=True)})
+
+
+def _made(stage: Stage, cast: Disks, maker: str, stem: str, count: int) -> dict[str, list[str]]:
+    """Empty files STEM.1, STEM.2, ..., by the servers on whose disks they lie."""
     at, driver = stage.site.topology.filesystems[cast.filesystem].mount_point, driver_of(stage.lab, cast.filesystem)
-    for client in cast.clients:
-        stage.defer(lambda client=client: _remove(stage, client, f"{at}/on.{client}.*"))  # type: ignore[misc]
-        names = " ".join(f"{at}/on.{client}.{n}" for n in range(_NAMES))
-        stage.lab.on(client, "sh", "-c", f"touch {names}").must()
-    found: dict[File, str] = {}
+    stage.defer(lambda: _remove(stage, maker, f"{at}/{stem}.*"))
+    stage.lab.on(maker, "sh", "-c", f"cd {at} && touch $(seq -f {stem}.%.0f {count})").must()
+    lie: dict[str, list[str]] = {server: [] for server in cast.servers}
     for name, server in sorted(driver.holders(stage.lab, cast.filesystem).items()):
-        if name.startswith("on."):
-            found.setdefault(File(name.split(".")[1], server), f"{at}/{name}")
-    due = [File(*pair) for pair in product(cast.clients, cast.servers)]
-    stage.same("clients' files, one of each on each disk", len(due), sum(file in found for file in due))
-    for client in cast.clients:
-        others = [f"! -name {name.rpartition('/')[2]}" for file, name in found.items() if file.client == client]
-        words = f"find {at} -maxdepth 1 -name 'on.{client}.*' {' '.join(others)} -delete"
-        stage.lab.on(client, "sh", "-c", words).must()
-    return Placed(found, driver.listening(stage.lab, cast.filesystem))
+        if name.startswith(f"{stem}."):
+            lie[server].append(name)
+    return lie
+
+
+def _placed(stage: Stage, cast: Disks, names: Mapping[File, str]) -> Placed:
+    placed = Placed(names, driver_of(stage.lab, cast.filesystem).listening(stage.lab, cast.filesystem))
+    stage.defer(lambda: take_away(stage, placed))
+    return placed
+
+
+def take_away(stage: Stage, placed: Placed) -> None:
+    """Their clients take files away: for another the one who wrote would have a stale handle."""
+    for client in dict.fromkeys(file.client for file in placed.names):
+        own = " ".join(name for file, name in placed.names.items() if file.client == client)
+        _remove(stage, client, own)
+
+
+def _names(most: int, servers: int) -> int:
+    """So many that as many as are wanted on one server's disk lie on each, whatever their hashes."""
+    return ceil(((_SURE + sqrt(_SURE**2 + 4 * most)) / 2) ** 2 * servers)
 
 
 def _remove(stage: Stage, client: str, names: str) -> None:
@@ -118,15 +155,15 @@ def _file_mib(stage: Stage, cast: Arrays, gateways: Mapping[str, Sequence[str]])
     return _READERS * ceil(mib / _READERS)
 
 
-def work(stage: Stage, cast: Arrays, placed: Placed, sizes_mib: Mapping[File, int]) -> Both:
-    """Clients write these files, all at once, and then read them."""
+def work(stage: Stage, cast: Disks, placed: Placed, sizes_mib: Mapping[File, int], readers: int = _READERS) -> Both:
+    """Clients write these files, all at once, and then read them, so many on a client each a part of a file."""
     found: dict[Direction, Ends] = {}
     for way in DIRECTIONS:
-        readers = _READERS if way == "read" else 1
+        each = readers if way == "read" else 1
         if way == "read":
             disks.forget(stage.site)
-        parts = [(file, n) for file in sizes_mib for n in range(readers)]
-        pieces = {file: size // readers for file, size in sizes_mib.items()}
+        parts = [(file, n) for file in sizes_mib for n in range(each)]
+        pieces = {file: size // each for file, size in sizes_mib.items()}
         jobs = [Job(file.client, placed.names[file], n * pieces[file], pieces[file]) for file, n in parts]
         done = fio.play(stage.lab, jobs, way)
         seen: dict[File, float] = {}
@@ -138,7 +175,7 @@ def work(stage: Stage, cast: Arrays, placed: Placed, sizes_mib: Mapping[File, in
 
 
 def _due_s(
-    stage: Stage, cast: Arrays, placed: Placed, sizes_mb: Mapping[File, float], way: Direction
+    stage: Stage, cast: Disks, placed: Placed, sizes_mb: Mapping[File, float], way: Direction
 ) -> dict[File, float]:
     """By the connections that clients have now to the servers' daemons."""
     own = {
@@ -151,7 +188,7 @@ def _due_s(
 
 
 def computed_s(
-    site: Site, cast: Arrays, own: Mapping[File, tuple[End, End]], sizes_mb: Mapping[File, float], way: Direction
+    site: Site, cast: Disks, own: Mapping[File, tuple[End, End]], sizes_mb: Mapping[File, float], way: Direction
 ) -> dict[File, float]:
     """When each file is done that goes by such a connection: the client's end, and the server's."""
     shares = {

@@ -63,12 +63,11 @@ def both_ways(
     shared: bool,
     readers: int = 1,
     tasks: int = 1,
-    at_once: bool = False,
 ) -> Both:
     """Have nodes write at the same time, and then read what they wrote: a file each, or each its part of one file.
 
     So many readers on each node share what it reads: one alone waits for a disk and the network in turn. Or each
-    node has several tasks, of which each writes and reads a file with its part. `at_once` is as of `fio.play`.
+    node has several tasks, of which each writes and reads a file with its part.
     """
     at, own = stage.site.topology.filesystems[filesystem].mount_point, size_mib // tasks
     jobs = [
@@ -78,8 +77,8 @@ def both_ways(
     ]
     part = own // readers
     parts = [Job(j.node, j.file, j.offset_mib + n * part, part) for j in jobs for n in range(readers)]
-    written = _measure(stage, filesystem, jobs, "write", at_once)
-    return Both(written, _measure(stage, filesystem, parts, "read", at_once))
+    written = _measure(stage, filesystem, jobs, "write")
+    return Both(written, _measure(stage, filesystem, parts, "read"))
 
 
 def judge_files(stage: Stage, who: str, both: Both) -> None:
@@ -116,11 +115,11 @@ class Work:
     carried: int
 
 
-def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction, at_once: bool = False) -> Work:
-    """Have nodes write or read at the same time, a job each; `at_once` is as of `fio.play`."""
+def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction) -> Work:
+    """Have nodes write or read at the same time, a job each."""
     daemons = filesystems.driver_of(stage.lab, filesystem).listening(stage.lab, filesystem)
     before = {job.node: carried(stage.lab, job.node, direction) for job in jobs}
-    done = fio.play(stage.lab, jobs, direction, at_once=at_once)
+    done = fio.play(stage.lab, jobs, direction)
     due = spread(stage.site, filesystem, direction)
     clients: dict[str, list[Share]] = {}
     total = 0
@@ -136,11 +135,11 @@ def work(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Directio
     return Work(done, clients, total)
 
 
-def _measure(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction, at_once: bool) -> Outcome:
+def _measure(stage: Stage, filesystem: str, jobs: Sequence[Job], direction: Direction) -> Outcome:
     """Have nodes write, or read what they wrote, at the same time."""
     if direction == "read":
         disks.forget(stage.site)
-    did = work(stage, filesystem, jobs, direction, at_once)
+    did = work(stage, filesystem, jobs, direction)
     per_byte = did.carried / (2**20 * sum(job.size_mib for job in jobs))
     due = spread(stage.site, filesystem, direction)
     return Outcome(did.done.rate_mb, bound_mb(stage.site, did.shares), per_byte, due)

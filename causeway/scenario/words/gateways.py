@@ -90,8 +90,7 @@ def files(stage: Stage, cast: Gateways, clients: Sequence[str], due_mb: float, t
 
 def _then_gone(stage: Stage, filesystem: str, clients: Sequence[str], size_mib: int, readers: int, tasks: int) -> Both:
     try:
-        sizes = {"size_mib": size_mib, "readers": readers, "tasks": tasks}
-        return both_ways(stage, filesystem, clients, shared=False, at_once=True, **sizes)
+        return both_ways(stage, filesystem, clients, size_mib=size_mib, shared=False, readers=readers, tasks=tasks)
     finally:
         clear(stage, filesystem, clients)
 

@@ -88,4 +88,4 @@ def transfer(
         DiskJob(client, uri, mib * place, mib, asked.kib, asked.depth, place * apart_s)
         for place, client in enumerate(clients)
     ]
-    return fio.play(stage.lab, jobs, direction, at_once=True).rate_mb
+    return fio.play(stage.lab, jobs, direction).rate_mb

@@ -181,11 +181,16 @@ def one_stream(stage: Stage, sender: str, receiver: str, to: str = "", seconds: 
 
 def coupled(stage: Stage, couples: Sequence[tuple[str, str]], to: str = "") -> list[Stream]:
     """A stream from the first to the second of each couple; `to` as of one_stream."""
-    ports = stage.random.sample(SOURCE_PORTS, len(couples))
+    return towards(stage, [(sender, receiver, to) for sender, receiver in couples])
+
+
+def towards(stage: Stage, triples: Sequence[tuple[str, str, str]]) -> list[Stream]:
+    """A stream from the first to the second of each, by the second's address in a network ("": as of one_stream)."""
+    ports, several = stage.random.sample(SOURCE_PORTS, len(triples)), len({to for *_, to in triples}) > 1
     streams = []
-    for i, ((sender, receiver), port) in enumerate(zip(couples, ports, strict=True)):
+    for i, ((sender, receiver, to), port) in enumerate(zip(triples, ports, strict=True)):
         address = stage.site.address(receiver, to) if to else stage.site.known_by(receiver).address
-        label = f"{sender}:t:{receiver.lower()}"
+        label = f"{sender}:t:{receiver.lower()}" + (f"-{to}" if several else "")
         streams.append(Stream(sender, receiver, address, label, "t", port, DATA_PORT + 2 * i))
     return streams
 
