@@ -44,6 +44,7 @@ AT_NIGHT = (
     "keys_private_server",
     "limits_daemon",
     "multicast_snooping",
+    "network_disk",
     "orphans_after_reset",
     "rolling_update",
 )
