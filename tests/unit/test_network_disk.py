@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from causeway.errors import CheckFailed, Unsupported
+from causeway.folders import REPO
 from causeway.lab.changes.change import Change
 from causeway.lab.probes.disk_server import (
     ABOUT,
@@ -32,6 +33,7 @@ from causeway.lab.probes.disk_server import (
     take,
 )
 from causeway.lab.probes.fio import DiskJob, _disk_argv
+from causeway.model.load import load_site
 from causeway.scenario.cast import Ask
 from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
@@ -126,6 +128,9 @@ def test_like_hosts_are_at_one_switch_of_the_slowest_network() -> None:
     assert (equals.network, equals.hosts, equals.ports["x6"].device) == ("g", ["x1", "x2", "x6"], "eth0")
     with pytest.raises(Unsupported, match="jubl has no switch that learns, with three hosts with disks at ports"):
         Ask(SITE).equals(3)
+    jumbo = load_site(REPO / "topologies/dcs9900/site.yaml")
+    with pytest.raises(Unsupported, match="dcs9900 has no switch that learns, with three hosts with disks at ports"):
+        Ask(jumbo).equals(3)
 
 
 def test_bursts_are_small_at_both_ends_of_each_cable_until_the_undo(tmp_path: Path) -> None:

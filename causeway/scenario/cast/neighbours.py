@@ -8,6 +8,8 @@ from causeway.scenario.cast.base import Asking, number
 
 #: How many hosts at one switch are a company, and how many of a large one are enough.
 _MANY, _ENOUGH = 4, 8
+#: Frames of no more bytes are no jumbo frames.
+_USUAL_MTU = 1500
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Company:
 class Equals:
     """Hosts with disks at one switch, by one short cable each and all of one rate, which forward and serve nothing.
 
-    Their wires alone bound what they send and receive.
+    Their wires alone bound what they send and receive, in frames of usual size.
     """
 
     network: str
@@ -93,8 +95,9 @@ class AskNeighbours(Asking):
         return Company(most.network, most.switch, hosts)
 
     def equals(self, least: int) -> Equals:
-        """So many like hosts at a switch that learns, of the slowest network that has them."""
-        rates = {name: network.rate_mbit for name, network in self.site.topology.networks.items()}
+        """So many like hosts at a switch that learns, of the slowest network without jumbo frames that has them."""
+        networks = self.site.topology.networks.items()
+        rates = {name: network.rate_mbit for name, network in networks if network.mtu <= _USUAL_MTU}
         for network in sorted(rates, key=lambda name: rates[name]):
             at: dict[tuple[str, int], list[Port]] = {}
             able = [h for h in self._in(network) if self._plain(h) and h not in self.site.diskless()]
@@ -107,7 +110,9 @@ class AskNeighbours(Asking):
             for ports in (ports for ports in at.values() if len(ports) >= least):
                 hosts = self._give([port.node for port in ports[:least]])
                 return Equals(network, hosts, {port.node: port for port in ports[:least]})
-        raise self._lacks(f"switch that learns, with {number(least)} hosts with disks at ports of one rate")
+        raise self._lacks(
+            f"switch that learns, with {number(least)} hosts with disks at ports of one rate, and no jumbo frames"
+        )
 
     def starter(self, others: int = 2, most: int = 4) -> Starter:
         """A host that nobody needs if it is away from that network, and so many others of its cluster, or more."""
