@@ -84,19 +84,9 @@ def disks_mb(stage: Stage, cast: Platforms, servers: Sequence[str]) -> dict[Dire
     return {way: mb * len(servers) for way, mb in array_mb(stage, cast).items()}
 
 
-def files_of(clients: Iterable[str], servers: Sequence[str]) -> list[File]:
-    """A file of each client on each server."""
-    return [File(client, server) for client in clients for server in servers]
-
-
 def evenly(site: Site, cast: Platforms, clients: Sequence[str]) -> list[File]:
-    """As many files on each of as many servers as there are gateways."""
-    return in_turn(site, clients, cast.even, len(cast.even) * min(_EACH, len(clients)))
-
-
-def in_turn(site: Site, clients: Sequence[str], servers: Sequence[str], count: int) -> list[File]:
-    """So many files on servers in turn, each of the client on whose way to that the fullest cable has fewest, and who
-    has fewest: a cable that is nearly full keeps disks waiting.
+    """As many files on each of as many servers as there are gateways: on these in turn, each of the client on whose way
+    to that the fullest cable has fewest, and who has fewest. A cable that is nearly full keeps disks waiting.
     """
     ways, files, used = Ways(site), list[File](), Counter[DirectedCable]()
     cables = {
@@ -105,11 +95,10 @@ def in_turn(site: Site, clients: Sequence[str], servers: Sequence[str], count: i
             for hop in ways.path(file.client, site.known_by(file.server).address).hops
             for segment in hop.segments
         ]
-        for file in files_of(clients, servers)
+        for file in (File(*pair) for pair in product(clients, cast.even))
     }
-    for place in range(count):
-        server = servers[place % len(servers)]
-        free = [file for file in files_of(clients, [server]) if file not in files]
+    for server in cast.even * _EACH:
+        free = [file for file in cables if file.server == server and file not in files]
         file = min(free, key=lambda file: sorted((used[cable] for cable in cables[file]), reverse=True))
         files.append(file)
         used.update(cables[file])
