@@ -19,8 +19,8 @@ from causeway.scenario.words.transports import digest
 from causeway.scenario.words.trust import GONE, MOUNTED, Trust
 
 MIB = 8
-#: For how long a client may take what it has of a file for true (seconds): mount.glusterfs's attribute-timeout is 1, and
-#: a file was seen to be read from a client's memory for longer.
+#: For how long a client may take what it has of a file for true (seconds): attribute-timeout is 1 for mount.glusterfs,
+#: and a file was seen to be read from a client's memory for longer.
 PATIENCE_S = 60
 
 
