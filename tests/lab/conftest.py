@@ -25,8 +25,8 @@ XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 #: leases; tests/sites/race.yaml a slow disk; dcs9900 an array behind several servers, ds3400 and ds5300 several disks
 #: behind servers of their own, planck gateways, swgpfs clients by gateways and without; and xe plays all.
 BY_NIGHT = (
-    "address_twice", "arrays_added", "controller_lost", "file_passed_on",
-    "gateway_mtu", "gateway_routes", "gateways_taken_away", "interfaces_shared", "job_on_two_networks",
+    "address_twice", "arrays_added", "controller_lost",
+    "gateway_mtu", "gateway_routes", "interfaces_shared", "job_on_two_networks",
     "jumbo_line_rate", "lost_pair_expels", "messages_beside_files", "nodes_not_processes", "port_or_server_lost",
     "private_servers", "rebuild_in_one_pool", "servers_added", "servers_by_controller",
     "sessions_to_archive", "shared_backend", "slow_member", "startup_race", "subnets_unset", "tree_b_eff",

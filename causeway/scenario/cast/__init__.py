@@ -9,7 +9,7 @@ from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keepe
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.gateways import Answered, AskGateways, Defaulted, Gateways, Private
 from causeway.scenario.cast.neighbours import AskNeighbours, Company, Starter, Twice
-from causeway.scenario.cast.platforms import Archive, AskPlatforms, Platforms, Shared
+from causeway.scenario.cast.platforms import Archive, AskPlatforms, Platforms
 from causeway.scenario.cast.routes import (
     AskRoutes,
     Detour,
@@ -48,7 +48,6 @@ __all__ = [
     "Newcomer",
     "Platforms",
     "Private",
-    "Shared",
     "Sharing",
     "Short",
     "Starter",

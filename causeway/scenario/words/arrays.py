@@ -16,7 +16,7 @@ from causeway.plan.files import done_s, share
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.streams import End
 from causeway.report.result import Lines, Table
-from causeway.scenario.cast import Archive, Arrays, Platforms
+from causeway.scenario.cast import Archive, Arrays
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
 from causeway.scenario.words.storage import array_mb, port_mb
@@ -27,7 +27,7 @@ _SECONDS, _READERS = 2.5, 2
 #: Of names that lead to disks by chance: so many standard deviations fewer than the mean lead to one in a million.
 _SURE = 4.8
 #: Clients, and the servers on whose disks their files lie.
-Disks = Arrays | Platforms | Archive
+Disks = Arrays | Archive
 
 
 @dataclass(frozen=True)
