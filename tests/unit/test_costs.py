@@ -18,18 +18,19 @@ def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     now = [0.0]
 
     def run(argv: list[str], *, env: dict[str, str], timeout_s: float) -> Result:
-        assert timeout_s > 600
+        assert timeout_s > 600 and env["CAUSEWAY_STATE"] != str(tmp_path)
         seen.append(" ".join(argv[1:]))
         now[0] += len(seen)
         if argv[1] == "bench":
-            Path(env["CAUSEWAY_RUNS"]).mkdir(parents=True)
             rows = [{"eight_streams": {"wall_over_virtual": 1.125}}]
-            (Path(env["CAUSEWAY_RUNS"]) / "bench-1.json").write_text(json.dumps(rows))
+            (tmp_path / "bench-20261124-2.json").write_text(json.dumps(rows))
         return Result(tuple(argv), 0, "", "")
 
     monkeypatch.setattr(costs, "run", run)
     monkeypatch.setattr(costs, "monotonic", lambda: now[0])
     monkeypatch.setattr(costs, "KEPT", tmp_path / "costs.json")
+    monkeypatch.setenv("CAUSEWAY_RUNS", str(tmp_path))
+    (tmp_path / "bench-20261123-3.json").write_text("[]")
     return seen
 
 
