@@ -28,11 +28,11 @@ def clusters(plant: Plant, nets: Mapping[IPv4Network, Net], draft: Draft) -> dic
         for key, asked in (("dns", [m.name_servers for m in nodes]), ("ntp", [m.time_servers for m in nodes])):
             servers = _servers(plant, cluster, key, asked, draft)
             if servers:
-                data[key] = [server.node for server in servers] if len(servers) > 1 else servers[0].node
-            for server in servers[:1]:
-                legs = [port for port in plant.legs if port.node == server.node]
-                if of.get(server.node) == cluster and legs_in_order(plant, server.node)[0] != server and len(legs) > 1:
-                    data.setdefault("known_by", nets[plant.legs[server].address.network].name)
+                first = servers[0]
+                data[key] = [server.node for server in servers] if len(servers) > 1 else first.node
+                legs = legs_in_order(plant, first.node)
+                if of.get(first.node) == cluster and legs[0] != first:
+                    data.setdefault("known_by", nets[plant.legs[first].address.network].name)
         alone = [node.name for node in nodes if node.gives_time and not node.time_servers]
         if "ntp" not in data and len(alone) == 1:
             data["ntp"] = alone[0]

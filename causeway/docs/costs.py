@@ -54,7 +54,7 @@ WAITS = {
 
 def costs_page() -> str:
     """What a lab costs, and what was measured of what people wait for."""
-    return page_from(TEXT, {"waits": [*table("what|was|aim|now", _waits(), right="was|aim|now")][:-1]}, KEPT)
+    return page_from(TEXT, {"waits": table("what|was|aim|now", _waits(), right="was|aim|now")[:-1]}, KEPT)
 
 
 def _waits() -> Iterator[list[str]]:
