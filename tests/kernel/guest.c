@@ -321,16 +321,32 @@ static void vmalloced(volatile uint64_t *rounds)
 	}
 }
 
+/* Memory that is written page by page; a child sees what was in it, and what it writes is its own. */
 static void forks(volatile uint64_t *rounds)
 {
-	for (;; ++*rounds) {
-		int status, pid = must(fork());
+	enum { PAGES = 40, LAST = 4096 / sizeof(uint64_t) - 1 };
+	static volatile uint64_t words[PAGES][LAST + 1] __attribute__((aligned(4096)));
 
-		if (pid == 0)
+	for (;; ++*rounds) {
+		int page, status, pid;
+
+		for (page = 0; page < PAGES; page++)
+			words[page][0] = *rounds ^ page;
+		pid = must(fork());
+		if (pid == 0) {
+			for (page = 0; page < PAGES; page++) {
+				if (words[page][0] != (*rounds ^ page) || words[page][LAST])
+					_exit(100);
+				words[page][LAST] = 1;
+			}
 			_exit(*rounds % 100);
+		}
 		must(waitpid(pid, &status, 0));
 		if (!WIFEXITED(status) || WEXITSTATUS(status) != (int)(*rounds % 100))
 			die("forks: status %x in round %lu", status, *rounds);
+		for (page = 0; page < PAGES; page++)
+			if (words[page][0] != (*rounds ^ page) || words[page][LAST])
+				die("forks: a child's page %d in round %lu", page, *rounds);
 		pause_ms(5);
 	}
 }
