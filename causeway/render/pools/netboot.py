@@ -25,7 +25,7 @@ SHARED_FILES = {
 
 def node_container() -> dict[str, Any]:
     """A diskless node's, as containerlab has it."""
-    return {"image": "causeway/ionode:latest", "cmd": "/hardware/start", "binds": ["service:/service"]}
+    return {"image": "causeway/diskless:latest", "cmd": "/hardware/start", "binds": ["service:/service"]}
 
 
 def server_container(software: str) -> dict[str, Any]:
