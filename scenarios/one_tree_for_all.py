@@ -68,8 +68,8 @@ def play(stage: Stage, cast: Cast) -> None:
         stage.same(f"{owner}, on each, afterwards", nodes, texts(stage, nodes, owner))
 
     with stage.contrast(f"pushed to {len(hosts)} hosts with disks the tree costs as many times its size, by one link"):
+        stage.defer(lambda: onesis.clear(stage, hosts))
         for host in hosts:
-            stage.defer(lambda host=host: lab.on(host, "rm", "-rf", PUSHED).must())  # type: ignore[misc]
             stage.make(file_changed(lab, host, f"{PUSHED}{NETWORK}", f"{OWN}\n"))
         listed = stage.make(file_changed(lab, server, onesis.EXCLUDED, f".{NETWORK}\n"))
         due_mb = len(hosts) * onesis.image_mb(stage, server)

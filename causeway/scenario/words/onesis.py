@@ -120,6 +120,12 @@ def push(stage: Stage, cast: Imaged) -> Pushed:
         return Pushed(watch.virtual_s, sent() / 1e6)
 
 
+def clear(stage: Stage, hosts: Sequence[str]) -> None:
+    """Take away what was pushed."""
+    for host in hosts:
+        stage.lab.on(host, "rm", "-rf", PUSHED).must()
+
+
 def readdress(stage: Stage, caller: str, by: IPv4Address, node: str) -> None:
     """Give a node the address that it boots with once more, by a login at another one of its addresses."""
     leg = stage.site.nodes[node].interfaces[DEVICE]
