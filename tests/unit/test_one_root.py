@@ -14,6 +14,8 @@ from causeway.lab.changes.change import Change
 from causeway.model.load import load_site
 from causeway.model.thing import Port
 from causeway.process import Result, run
+from causeway.render.secrets import Secrets
+from causeway.render.site import render
 from causeway.render.text import NODES
 from causeway.scenario.cast import Ask, Imaged
 from causeway.scenario.runner import load
@@ -107,6 +109,19 @@ def test_an_image_goes_to_hosts_with_disks_whose_cables_are_as_fast_as_the_pushe
 
 
 # the front end's programs
+
+SCRIPTS = {
+    file.text: path
+    for path, file in render(XEBOOT, Secrets(XEBOOT)).items()
+    if file.text.startswith("#!") or path.endswith((".sh", "/routes", "/profile"))
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("script", SCRIPTS, ids=SCRIPTS.get)
+def test_a_shell_can_read_every_script(script: str, shell: list[str]) -> None:
+    result = run([*shell, "-n"], stdin=script)
+    assert (result.rc, result.stderr) == (0, "")
 
 
 def sysimage(folder: Path, shell: list[str]) -> Result:
