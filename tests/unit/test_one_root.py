@@ -173,6 +173,19 @@ def test_node_power_refuses_what_it_does_not_know_before_it_does_anything(shell:
     assert (tmp_path / "x1").read_text() == "reset\n"
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_node_power_wakes_a_node_by_its_adapter(shell: list[str], tmp_path: Path) -> None:
+    """An order "on" on the service line might be read with a "reset" before it, and count in place of that."""
+    (tmp_path / "nodes").write_text("00:c1:ab:00:00:01,10.0.1.1,x1\n00:c1:ab:00:00:11,10.0.1.11,x11\n")
+    (tmp_path / "dnsmasq.conf").write_text("port=0\ninterface=eth5\n")
+    text = (SBIN / "node-power").read_text().replace("/etc/onesis/nodes", str(tmp_path / "nodes"))
+    (tmp_path / "node-power").write_text(text.replace("/etc/dnsmasq.conf", str(tmp_path / "dnsmasq.conf")))
+    (tmp_path / "etherwake").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "etherwake").chmod(0o755)
+    path = f"PATH={tmp_path}:/usr/bin:/bin"
+    assert run(["env", path, *shell, str(tmp_path / "node-power"), "on", "x1"]).must() == "-i eth5 00:c1:ab:00:00:01\n"
+
+
 # one_tree_for_all
 
 
