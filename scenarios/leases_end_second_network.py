@@ -8,7 +8,7 @@ networks nobody notices.
 Cause: a lease is of one adapter's address; what the node has in other networks it goes on using, its root, too.
 
 Source: CITA, "Xe cluster details", "TODO": "if dhcp fails it de-configures the eth interfaces", "can still get in on
-the IB interfaces". That the nodes' root comes by InfiniBand is ours: one that came by Ethernet would hang with that.
+the IB interfaces". That the nodes' root comes by InfiniBand is ours.
 """
 
 from dataclasses import dataclass
