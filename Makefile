@@ -10,8 +10,8 @@ python := $(causeway) python
 lab := $(if $(LAB),--lab $(LAB))
 count := $(if $(COUNT),--count $(COUNT))
 # every shell program there is, by its first line; start scripts are sourced by the nodes' own shell
-shell_files := $(shell git grep -lE '^\#!(/bin/(ba)?sh|/bin/busybox sh)' -- . ':!*.py' ':!*.j2' ':!*.md' ':!nodes/bluegene/server/bgl' ':!tests') $(shell git ls-files '*.sh')
-start_scripts := $(shell find nodes/bluegene/server/bgl -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
+shell_files := $(shell git grep -lE '^\#!(/bin/(ba)?sh|/bin/busybox sh)' -- . ':!*.py' ':!*.j2' ':!*.md' ':!nodes/bluegene/server/bgl' ':!nodes/onesis/server/var' ':!nodes/netboot/root' ':!tests') $(shell git ls-files '*.sh')
+start_scripts := $(shell find nodes/bluegene/server/bgl nodes/onesis/server/var nodes/netboot/root -name 'S[0-9]*' ! -name '*.j2' -o -name rc.sysinit -o -name init \
 	-o -name udhcpc.script -o -name rc.status)
 
 .PHONY: help packages lab-up lab-down lab-status lab-shell lab-graph scenarios determinism test lint unit lab-test nightly bench costs update docs keep pictures clean

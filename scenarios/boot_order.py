@@ -12,7 +12,8 @@ Source: Redpaper, "SSH setup for the IONs", step 4: "use a sequence number below
 from causeway.lab.changes.files import renamed
 from causeway.scenario.cast import Ask, Diskless
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import TRIGGER, UP, WRITES_TRIGGER, boots, how_booted, saying, start_script
+from causeway.scenario.words.bluegene import TRIGGER, WRITES_TRIGGER, start_script
+from causeway.scenario.words.diskless import UP, boots, how_booted, saying
 from causeway.scenario.words.logins import IN, NOBODY, logins
 
 

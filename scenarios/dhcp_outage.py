@@ -17,7 +17,8 @@ from causeway.lab.clock import Watch
 from causeway.lab.faults import service_stopped
 from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import NETWORK, boots, leases, saying
+from causeway.scenario.words.bluegene import NETWORK
+from causeway.scenario.words.diskless import boots, leases, saying
 from causeway.scenario.words.routes import own_addresses, pings
 
 #: Two minutes, the least that dnsmasq lends: an hour would show the same, later.

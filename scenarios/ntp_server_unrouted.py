@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from causeway.lab.changes.files import file_changed, replaced
 from causeway.scenario.cast import Ask, AwayTime
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import UP, boots, how_booted, start_script
+from causeway.scenario.words.bluegene import start_script
+from causeway.scenario.words.diskless import UP, boots, how_booted
 from causeway.scenario.words.timekeeping import (
     BURST,
     NO_TIME,

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from causeway.lab.changes.files import file_changed, moved_away
 from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import ROOT_KNOWN, SYSTEM_KNOWN, UP, boots, how_booted
+from causeway.scenario.words.bluegene import ROOT_KNOWN, SYSTEM_KNOWN
+from causeway.scenario.words.diskless import UP, boots, how_booted
 from causeway.scenario.words.logins import IN, KNOWN, NOT_KNOWN, login
 
 

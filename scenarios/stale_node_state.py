@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from causeway.lab.filesystems.administrators import cluster_name
 from causeway.scenario.cast import Ask, Member
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import boot, how_booted, own_tree, switch_off
+from causeway.scenario.words.bluegene import own_tree
+from causeway.scenario.words.diskless import boot, how_booted, switch_off
 from causeway.scenario.words.membership import ADDED, MEMBER_ALREADY, add, delete, listed, put_back, state
 
 CLUSTER = "/var/mc/gen/cluster"

@@ -22,15 +22,14 @@ from causeway.scenario.cast import Ask, Blocks
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.bluegene import (
     WRITES_TRIGGER,
-    addresses,
     boot_as_the_lab,
     boot_block,
     failed_calls,
-    saying,
     stale_answers,
     start_script,
     tmp_on_server,
 )
+from causeway.scenario.words.diskless import addresses, saying
 from causeway.scenario.words.membership import states
 
 SCRIPT = start_script(10, WRITES_TRIGGER)

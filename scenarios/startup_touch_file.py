@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from causeway.lab.changes.files import replaced
 from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import WRITES_TRIGGER, boot, boots, saying, start_script
+from causeway.scenario.words.bluegene import WRITES_TRIGGER, start_script
+from causeway.scenario.words.diskless import boot, boots, saying
 from causeway.scenario.words.membership import state
 from causeway.scenario.words.mounts import due_mounts, end_daemon, mounted
 

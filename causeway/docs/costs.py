@@ -18,6 +18,7 @@ from causeway.docs.markdown import page_from, table
 from causeway.errors import EXIT_LAB_BROKEN, LabBroken
 from causeway.folders import DEFAULT_SITE, REPO, runs, site_file
 from causeway.model.load import load_site
+from causeway.model.pools.bluegene import BlueGene
 from causeway.process import run
 
 TEXT = Path(__file__).with_name("costs.md")
@@ -68,7 +69,8 @@ def measure(tell: Callable[[str], None]) -> dict[str, float]:
     """Each wait's length. LabBroken where a command fails."""
     site = load_site(site_file(DEFAULT_SITE))
     (pool,) = site.boot_pools().values()
-    server, booted = pool.boot.server, str(pool.booted)
+    assert isinstance(pool, BlueGene)
+    server, booted = pool.boot.server, pool.booted
     found: dict[str, float] = {}
 
     def note(name: str, value: float) -> None:

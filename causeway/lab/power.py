@@ -21,7 +21,7 @@ def reboot(lab: Lab, node: str) -> float:
     """
     watch = Watch()
     if pools.console_log(lab, node) is not None:
-        if (ended := pools.restart(lab, node)) != "up":
+        if (ended := pools.restart(lab, [node])[node]) != "up":
             raise LabBroken(f"{node} is {ended}")
         return watch.virtual_s
     state = lab.file(node, "/run/node-state")

@@ -9,14 +9,14 @@ from pydantic import ValidationError
 
 from causeway.model.document import Topology
 from causeway.model.findings import ANY_NODE, Finding, Where
-from causeway.model.pools import BY_PLATFORM, plain
+from causeway.model.pools import BY_PLATFORM, numbered
 from causeway.model.topology import Cluster
 
 #: pydantic error type -> remedy, where its own message does not say what would be right.
 _REMEDIES = {
     "extra_forbidden": "remove it or correct its spelling",
     "missing": "add it",
-    plain.NO_COUNT: "add `count`, or list the names",
+    numbered.NO_COUNT: "add `count`, or list the names",
     "platform": f"use one of {', '.join(BY_PLATFORM)}",
 }
 
@@ -124,7 +124,7 @@ def _in_data(loc: Where) -> Where:
 def _pools_nodes(pool: Any) -> Iterator[str]:
     """The nodes that a pool of bad form may have meant."""
     if isinstance(pool, dict):
-        yield from plain.meant(pool.get("names"), pool.get("count")) or [ANY_NODE]
+        yield from numbered.meant(pool.get("names"), pool.get("count")) or [ANY_NODE]
 
 
 def _depth_and_place(where: Where) -> tuple[int, int]:
@@ -162,7 +162,7 @@ def _misspelt(items: list[Any]) -> Iterator[tuple[Where, Where]]:
 def _sentence(item: Any) -> str:
     if item["type"] == "extra_forbidden":
         return "unknown key"
-    if item["type"] == plain.NO_COUNT:
+    if item["type"] == numbered.NO_COUNT:
         return str(item["msg"])
     if item["type"] == "missing":
         return f"`{item['loc'][-1]}` is missing"

@@ -6,7 +6,8 @@ from causeway.lab.changes.files import renamed
 from causeway.lab.faults import service_stopped
 from causeway.lessons.desk import Desk
 from causeway.lessons.lesson import AskLesson
-from causeway.scenario.words.bluegene import TRIGGER, WRITES_TRIGGER, start_script, switch_off
+from causeway.scenario.words.bluegene import TRIGGER, WRITES_TRIGGER, start_script
+from causeway.scenario.words.diskless import switch_off
 from causeway.scenario.words.logins import IN, login
 
 IMAGE = "/bgl/BlueLight/ppcfloor/tftp/ionode.img"

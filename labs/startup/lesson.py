@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from causeway.lab.changes.files import replaced
 from causeway.lessons.desk import Desk
 from causeway.lessons.lesson import AskLesson
-from causeway.scenario.words.bluegene import WRITES_TRIGGER, boot, saying, start_script
+from causeway.scenario.words.bluegene import WRITES_TRIGGER, start_script
+from causeway.scenario.words.diskless import boot, saying
 from causeway.scenario.words.membership import state
 from causeway.scenario.words.mounts import due_mounts, mounted
 

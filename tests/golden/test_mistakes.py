@@ -612,7 +612,7 @@ ONE_MISTAKE: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {
         [
             (
                 "platform: bluejean",
-                "pools.io.platform: there is no such platform (it is 'bluejean'); use one of plain, bluegene",
+                "pools.io.platform: there is no such platform (it is 'bluejean'); use one of plain, bluegene, onesis",
             )
         ],
     ),

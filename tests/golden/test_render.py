@@ -522,7 +522,7 @@ def test_service_node_and_io_nodes_share_power_lines_and_consoles_and_have_what_
             own["binds"] += ["service:/service", "/opt/bglOS/usr:/bglOS/usr:ro"]
         if name in site.diskless():
             own["binds"] += ["service:/service"]
-            own |= {"image": "causeway/ionode:latest", "cmd": "/hardware/start"}
+            own |= {"image": "causeway/diskless:latest", "cmd": "/hardware/start"}
         assert nodes[name] == own
     assert {path for path in files if path.startswith("service/")} == {"service/logs/README", "service/power/README"}
 

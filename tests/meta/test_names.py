@@ -13,7 +13,11 @@ from tests.sites.renamed import names_of
 
 SITES = [yaml.safe_load(file.read_text()) for file in sorted((REPO / "topologies").glob("*/site.yaml"))]
 #: Words of a kind; its files are those that are called for it, and scenarios that ask for it by name.
-KINDS = {"bluegene": ("bluegene", "bgl", "ion", "ionode", "ionodes"), "gluster": ("gluster", "glusterfs", "glusterd")}
+KINDS = {
+    "bluegene": ("bluegene", "bgl", "ion", "ionode", "ionodes"),
+    "onesis": ("onesis", "sysimage"),
+    "gluster": ("gluster", "glusterfs", "glusterd"),
+}
 #: Where kinds are found by their names: one line for each.
 TABLES = re.compile(r"/(pools|filesystems)/__init__\.py$|^causeway/hosts/artefacts\.py$")
 #: Names of sites that are words of the language, too: they count as whole constants only, never as parts of texts.

@@ -61,7 +61,7 @@ def seeds(count: int) -> list[int]:
 def nightly() -> list[tuple[str, int]]:
     """Sites and seeds of a run, all of them with every scenario."""
     drawn = [(f"drawn-{seed}", 1) for seed in seeds(DRAWN_NIGHTLY)]
-    shipped = [("jubl", 2), ("jubl", 464), ("deisa", 1), ("xe", 1)]
+    shipped = [("jubl", 2), ("jubl", 464), ("deisa", 1), ("xe", 1), ("xeboot", 1), ("xeboot", 464)]
     shipped += [(block, seed) for block in ("dcs9900", "ds3400", "ds5300", "planck", "swgpfs") for seed in (1, 464)]
     return [*shipped, ("race", 1), ("renamed", 1), ("slower", 1), *drawn]
 

@@ -43,14 +43,14 @@ class _Renaming:
     def __init__(self, site: Data) -> None:
         self.old = site
         self._pools: Data = site.get("pools", {})
-        self._plain = {n: p for n, p in self._pools.items() if p.get("platform", "plain") == "plain"}
-        self._nodes = [*site["nodes"], *(node for pool in self._plain.values() for node in _members(pool))]
+        self._numbered = {n: p for n, p in self._pools.items() if "names" in p}
+        self._nodes = [*site["nodes"], *(node for pool in self._numbered.values() for node in _members(pool))]
         kinds: list[Iterable[str]] = [site["networks"], site["clusters"], site.get("filesystems", {}), self._pools]
         kinds += [pool.get("blocks", {}) for pool in self._pools.values()]
         old = [*self._nodes, *(name for kind in kinds for name in kind)]
         self._words = Words(Random(0), [*old, site["lab"], *site["domain"].split(".")])
         self.of: dict[str, str] = {name: self._words.make(2, large=name.isupper()) for name in old}
-        for pool in self._plain.values():
+        for pool in self._numbered.values():
             self._keep_pattern(pool)
         self.hosts: dict[str, str] = {}
         self._other: dict[str, str] = {}
@@ -82,7 +82,7 @@ class _Renaming:
             "clusters": {of[name]: self._cluster(cluster) for name, cluster in old["clusters"].items()},
             "nodes": {of[name]: self._node(node) for name, node in old["nodes"].items()},
         }
-        pools = {of[n]: self._pool(p) if n in self._plain else self._machine(p) for n, p in self._pools.items()}
+        pools = {of[n]: self._pool(p) if n in self._numbered else self._machine(p) for n, p in self._pools.items()}
         links = [{**link, "ends": [self._port(end) for end in link["ends"]]} for link in old.get("links", [])]
         channels = [{**c, "ends": [self._end(end) for end in c["ends"]]} for c in old.get("channels", [])]
         filesystems = {of[name]: self._filesystem(f) for name, f in old.get("filesystems", {}).items()}
@@ -111,6 +111,10 @@ class _Renaming:
         new["interfaces"] = {d: self._named(self._leg(leg), "switch") for d, leg in pool["interfaces"].items()}
         if "channels" in pool:
             new["channels"] = {bond: self._named(up, "switch") for bond, up in pool["channels"].items()}
+        if "boot" in pool:
+            new["boot"] = self._named(pool["boot"], "server")
+        if "classes" in pool:
+            new["classes"] = {self.word(n): [self.of[node] for node in those] for n, those in pool["classes"].items()}
         return self._routed(new)
 
     def _machine(self, pool: Data) -> Data:
@@ -162,7 +166,7 @@ class _Renaming:
 
 
 def _members(pool: Data) -> list[str]:
-    """The nodes of a plain pool: as listed, or by their pattern."""
+    """The nodes of a numbered pool: as listed, or by their pattern."""
     if isinstance(pool["names"], list):
         return list(pool["names"])
     count = pool.get("most", pool["count"])

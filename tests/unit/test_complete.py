@@ -69,7 +69,7 @@ def in_bash(typed: str, tmp_path: Path) -> list[str]:
         "run ": runner.names(),
         "run io --lab j": ["jubl"],
         "rehearse s": ["small", "swgpfs"],
-        "hash a:1 b:2 --lab x": ["xe"],
+        "hash a:1 b:2 --lab x": ["xe", "xeboot"],
         "up --clock ": ["virtual", "paced", "real"],
         "size dcs": [block for block in catalogue().blocks if block.startswith("dcs")],
         "fault inject ": list(FAULTS),

@@ -14,7 +14,7 @@ from causeway.model.site import Site
 from causeway.plan.paths import without_routes
 from causeway.process import Result
 from causeway.scenario.stage import Stage
-from causeway.scenario.words import bluegene, routes
+from causeway.scenario.words import bluegene, diskless, routes
 from causeway.scenario.words.logins import called, wildcard
 from causeway.scenario.words.mounts import due_mounts
 from tests.unit.here import Here
@@ -109,13 +109,13 @@ def test_a_boot_is_told_by_its_console_and_one_that_has_not_ended_by_nothing(sta
     }
     for node, text in consoles.items():
         (logs / f"{node}.log").write_text(text)
-    assert bluegene.how_booted(stage, list(consoles)) == ["up", "up, but failed: S40fs", ""]
-    assert bluegene.saying(stage, list(consoles), "stays off") == ["up"]
+    assert diskless.how_booted(stage, list(consoles)) == ["up", "up, but failed: S40fs", ""]
+    assert diskless.saying(stage, list(consoles), "stays off") == ["up"]
 
 
 def test_a_lease_is_the_last_word_of_its_line() -> None:
     config = "interface=bond0\ndhcp-range=10.2.64.0,static,255.255.252.0,3600\nlog-dhcp\n"
-    assert bluegene.lent_for(config, 120).splitlines()[1] == "dhcp-range=10.2.64.0,static,255.255.252.0,120"
+    assert diskless.lent_for(config, 120).splitlines()[1] == "dhcp-range=10.2.64.0,static,255.255.252.0,120"
 
 
 def test_a_node_is_called_by_its_own_name_by_its_first_or_by_its_address() -> None:

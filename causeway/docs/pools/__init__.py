@@ -2,10 +2,10 @@
 
 from types import ModuleType
 
-from causeway.docs.pools import bluegene
+from causeway.docs.pools import bluegene, onesis
 from causeway.model.pools import Pool
 
-_BY_PLATFORM: dict[str, ModuleType] = {"bluegene": bluegene}
+_BY_PLATFORM: dict[str, ModuleType] = {"bluegene": bluegene, "onesis": onesis}
 
 
 def sections(pool: Pool) -> list[str]:

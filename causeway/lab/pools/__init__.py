@@ -1,19 +1,19 @@
 """What a lab does with the pools whose nodes boot over the network; `platform` says by which module of this folder.
 
 Such a module has: `boot` (what the lab comes up with), `free`, `largest` and `boot_largest` (the
-most nodes that can be booted together), `up_at_s`, `power_off`, `restart`, `switch_off` and `console_log`.
+most nodes that can be booted together), `restart` and `switch_off`. What all have alike is in `boards`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 from causeway.errors import Unsupported
 from causeway.lab.lab import Lab
-from causeway.lab.pools import bluegene
+from causeway.lab.pools import bluegene, boards, onesis
 
-BY_PLATFORM: dict[str, ModuleType] = {"bluegene": bluegene}
+BY_PLATFORM: dict[str, ModuleType] = {"bluegene": bluegene, "onesis": onesis}
 
 
 def boot(lab: Lab, progress: Callable[[str], None]) -> None:
@@ -37,25 +37,17 @@ def boot_largest(lab: Lab) -> tuple[list[str], Callable[[], None]]:
 
 def up_at_s(lab: Lab, node: str) -> float:
     """Seconds from a diskless node's power-on to the end of its boot."""
-    pool = lab.site.pool_of(node)
-    assert pool is not None
-    at_s: float = BY_PLATFORM[pool.platform].up_at_s(lab, node)
-    return at_s
+    return boards.up_at_s(lab, node)
 
 
 def power_off(lab: Lab) -> None:
     """Switch diskless nodes off while their servers are still there: else their processes would wait for these."""
-    for name, pool in lab.site.boot_pools().items():
-        BY_PLATFORM[pool.platform].power_off(lab, lab.site.nodes_of(name))
+    boards.power_off(lab, lab.site.diskless())
 
 
 def console_log(lab: Lab, node: str) -> Path | None:
     """What a diskless node has written on its console since it was last switched on; None for other nodes."""
-    pool = lab.site.pool_of(node)
-    if pool is None or pool.platform not in BY_PLATFORM:
-        return None
-    log: Path = BY_PLATFORM[pool.platform].console_log(lab, node)
-    return log
+    return boards.console_log(lab, node) if node in lab.site.diskless() else None
 
 
 def boot_server(lab: Lab) -> str:
@@ -66,9 +58,16 @@ def boot_server(lab: Lab) -> str:
     return pool.boot.server
 
 
-def restart(lab: Lab, node: str) -> str:
-    """Boot a diskless node again, by its power line; returns how that ended: "up", or what failed."""
+def restart(lab: Lab, nodes: Sequence[str]) -> dict[str, str]:
+    """Boot diskless nodes of one pool again, or switch them on; how each boot ended: "up", or what failed."""
+    pool = lab.site.pool_of(nodes[0])
+    assert pool is not None
+    ended: dict[str, str] = BY_PLATFORM[pool.platform].restart(lab, nodes)
+    return ended
+
+
+def switch_off(lab: Lab, node: str) -> None:
+    """Switch a diskless node off, by whom it boots from."""
     pool = lab.site.pool_of(node)
     assert pool is not None
-    ended: dict[str, str] = BY_PLATFORM[pool.platform].restart(lab, [node])
-    return ended[node]
+    BY_PLATFORM[pool.platform].switch_off(lab, node)

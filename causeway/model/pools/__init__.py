@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Tag
 
-from causeway.model.pools import bluegene, plain
+from causeway.model.pools import bluegene, onesis, plain
 from causeway.model.pools.bluegene import BlueGene
+from causeway.model.pools.onesis import OneSis
 from causeway.model.pools.plain import Plain
 
-BY_PLATFORM: dict[str, ModuleType] = {"plain": plain, "bluegene": bluegene}
+BY_PLATFORM: dict[str, ModuleType] = {"plain": plain, "bluegene": bluegene, "onesis": onesis}
 
 
 def _platform(value: Any) -> Any:
@@ -22,11 +23,11 @@ def _platform(value: Any) -> Any:
 
 
 Pool = Annotated[
-    Annotated[Plain, Tag("plain")] | Annotated[BlueGene, Tag("bluegene")],
+    Annotated[Plain, Tag("plain")] | Annotated[BlueGene, Tag("bluegene")] | Annotated[OneSis, Tag("onesis")],
     Discriminator(_platform, custom_error_type="platform", custom_error_message="There is no such platform"),
 ]
 #: Those whose nodes boot over the network, from `boot.server`.
-Diskless = BlueGene
+Diskless = BlueGene | OneSis
 
 
 def names(pool: Pool) -> list[str]:

@@ -13,14 +13,13 @@ from pydantic import Field, StrictInt, StringConstraints
 
 from causeway.model.findings import Finding, Where, one_of, unknown, within
 from causeway.model.pools.around import Around
+from causeway.model.pools.boot import DEVICE, Boot, check_server
 from causeway.model.thing import Port, Rate, RateMbit, Thing, Word
-from causeway.model.topology import Disk, Interface, Link, Node, Route
+from causeway.model.topology import Interface, Link, Node, Route
 
 Block = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,31}$")]
 #: As a shell has it in `case`.
 LocationPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9*?!\[\]-]{1,64}$")]
-#: The adapter that a node boots by, its only one.
-DEVICE = "eth0"
 
 
 class Location(Thing):
@@ -28,21 +27,6 @@ class Location(Thing):
 
     racks: Annotated[list[Annotated[str, StringConstraints(pattern=r"^R[0-9A-F]{2}$")]], Field(max_length=256)]
     connectors: Annotated[list[Annotated[StrictInt, Field(ge=1, le=4)]], Field(max_length=4)]
-
-
-class Boot(Thing):
-    """The service node that the I/O nodes boot from, and what it can do.
-
-    `nfs_threads` are its NFS server's, `lease_s` is the time for which it lends an address by DHCP (seconds),
-    and `var_mib` the room for each node's own /var under /bgl/gpfsvar (MiB). On its `disk` lie all the trees that it
-    serves, and with one the room is that of all nodes together; one of which nothing is said is as fast as memory.
-    """
-
-    server: str
-    nfs_threads: Annotated[StrictInt, Field(ge=1, le=512)] = 8
-    lease_s: Annotated[StrictInt, Field(ge=120, le=10**9)] = 3600
-    var_mib: Annotated[StrictInt, Field(ge=1, le=10**5)] = 8
-    disk: Disk | None = None
 
 
 class BlueGene(Thing):
@@ -161,7 +145,8 @@ def check(where: Where, pool: BlueGene, around: Around) -> Iterator[Finding]:
     if pool.network in around.networks and around.networks[pool.network].subnet.prefixlen <= 30:
         yield from _check_network(where, pool, around)
     yield from _check_blocks(where, pool)
-    yield from _check_server((*where, "boot", "server"), pool, around)
+    server = (*where, "boot", "server")
+    yield from check_server(server, pool.boot, pool.cluster, [pool.network], "the I/O nodes'", around)
 
 
 def _check_network(where: Where, pool: BlueGene, around: Around) -> Iterator[Finding]:
@@ -198,18 +183,3 @@ def _check_blocks(where: Where, pool: BlueGene) -> Iterator[Finding]:
     elif pool.first in everywhere and not block_nodes(pool, pool.booted, names(pool)):
         what = f"none of the {pool.count} I/O nodes from {pool.first} on is in block {pool.booted}"
         yield Finding((*where, "booted"), what, "boot a block that has one")
-
-
-def _check_server(where: Where, pool: BlueGene, around: Around) -> Iterator[Finding]:
-    """Diskless nodes need somebody to boot from, in their network and cluster."""
-    name = pool.boot.server
-    if name not in around.nodes:
-        yield unknown(where, "node", name, around.nodes)
-        return
-    server = around.nodes[name]
-    if pool.network in around.networks and all(leg.network != pool.network for leg in server.interfaces.values()):
-        what = f"{name} has no interface in {pool.network}, the I/O nodes' network"
-        yield Finding(where, what, "use a node that has one", (f"{name}:*", pool.network))
-    elif pool.cluster in around.clusters and server.cluster != pool.cluster:
-        what = f"{name} is not in {pool.cluster}, the I/O nodes' cluster"
-        yield Finding(where, what, f"use a node of {pool.cluster}", (str(server.cluster),))

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from causeway.model.findings import Finding, Where, one_of, unknown
+from causeway.model.pools.numbered import Numbered
+from causeway.model.pools.plain import Plain
 from causeway.model.rules import places
 from causeway.model.site import Site
 from causeway.model.thing import Port
@@ -43,11 +45,12 @@ def links(site: Site) -> Iterator[Finding]:
             yield from agree(site, ("links", index), (a, b))
     for name, pool in site.topology.pools.items():
         first = next(iter(site.nodes_of(name)), None)
-        if pool.platform != "plain" or first is None:
+        if not isinstance(pool, Numbered) or first is None:
             continue
         for device, leg in pool.interfaces.items():
             known = leg.network in site.topology.networks and leg.switch in site.topology.nodes
-            if known and leg.switch is not None and device not in pool.channels:
+            bonded = isinstance(pool, Plain) and device in pool.channels
+            if known and leg.switch is not None and not bonded:
                 place = ("pools", name, "interfaces", device, "switch")
                 yield from agree(site, place, (Port(first, device), Port(leg.switch, first)))
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from causeway.model.findings import Finding, Where, unknown
+from causeway.model.pools.numbered import Numbered
 from causeway.model.rules import places
 from causeway.model.site import Site
 
@@ -118,7 +119,7 @@ def tunables(site: Site) -> Iterator[Finding]:
     ]
     sections += [(("nodes", name), node.sysctl) for name, node in site.topology.nodes.items()]
     sections += [
-        (("pools", name), pool.sysctl) for name, pool in site.topology.pools.items() if pool.platform == "plain"
+        (("pools", name), pool.sysctl) for name, pool in site.topology.pools.items() if isinstance(pool, Numbered)
     ]
     for where, keys in sections:
         for key in keys:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from causeway.model.findings import Finding, unknown
 from causeway.model.pools import BY_PLATFORM
+from causeway.model.pools.numbered import Numbered
 from causeway.model.rules import places
 from causeway.model.site import Site
 
@@ -22,7 +23,7 @@ def references(site: Site) -> Iterator[Finding]:
             where = places.of_leg(site, name, device, "network")
             yield unknown(where, "network", leg.network, topology.networks)
     for pool_name, pool in topology.pools.items():
-        if pool.platform != "plain":
+        if not isinstance(pool, Numbered):
             continue
         for device, own in pool.interfaces.items():
             place = ("pools", pool_name, "interfaces", device)
@@ -56,11 +57,11 @@ def names(site: Site) -> Iterator[Finding]:
     owner = {
         name.lower(): kinds[pool]
         for name, pool in of_pool.items()
-        if topology.pools[pool].platform != "plain" or name not in site.nodes
+        if not isinstance(topology.pools[pool], Numbered) or name not in site.nodes
     }
     for name, _, device, leg in places.legs(site):
         its = site.topology.pools.get(places.owner(site, name))
-        if its is not None and its.platform != "plain":
+        if its is not None and not isinstance(its, Numbered):
             continue
         for index, host in enumerate(leg.names):
             if host.lower() in owner:

@@ -1,7 +1,7 @@
 """What pools of nodes that do not start by themselves have rendered; `platform` says by which module of this folder.
 
 Such a module has: `CALLED` (what its nodes' common keys are called), `node_container`, `server_container`,
-`server_files`, `shared_files` and `known_hosts`.
+`server_files`, `SHARED_FILES` and `known_hosts`.
 """
 
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from types import ModuleType
 from typing import Any
 
 from causeway.model.site import Site
-from causeway.render.pools import bluegene
+from causeway.render.pools import bluegene, onesis
 from causeway.render.secrets import Secrets
 from causeway.render.text import Files
 
-BY_PLATFORM: dict[str, ModuleType] = {"bluegene": bluegene}
+BY_PLATFORM: dict[str, ModuleType] = {"bluegene": bluegene, "onesis": onesis}
 
 
 def _pools(site: Site) -> Iterator[tuple[str, Any, ModuleType]]:

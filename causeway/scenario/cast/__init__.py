@@ -23,6 +23,7 @@ from causeway.scenario.cast.routes import (
 )
 from causeway.scenario.cast.storage import Arrays, Blocked, Forwarded, Sharing, Striped
 from causeway.scenario.cast.time import AskTime, AwayTime
+from causeway.scenario.cast.trees import AskTrees, Imaged, TwoNetworks
 
 __all__ = [
     "Answered",
@@ -42,6 +43,7 @@ __all__ = [
     "Equals",
     "Forwarded",
     "Gateways",
+    "Imaged",
     "Jumbo",
     "Keeper",
     "Leased",
@@ -57,9 +59,10 @@ __all__ = [
     "Transports",
     "Trunk",
     "Twice",
+    "TwoNetworks",
     "WayBack",
 ]
 
 
-class Ask(AskChannels, AskFabrics, AskGateways, AskNeighbours, AskPlatforms, AskRoutes, AskTime, AskClusters):
+class Ask(AskChannels, AskFabrics, AskGateways, AskNeighbours, AskPlatforms, AskRoutes, AskTime, AskClusters, AskTrees):
     """All questions."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from causeway.model.pools import names
-from causeway.model.pools.bluegene import block_nodes
+from causeway.model.pools.bluegene import BlueGene, block_nodes
 from causeway.plan.files import seeks
 from causeway.scenario.cast.base import Asking, number, several
 
@@ -77,7 +77,7 @@ class AskClusters(Asking):
         disk: the site says what the disk of their server does.
         """
         for pool in self.site.boot_pools().values():
-            if pool.platform != platform or (disk and pool.boot.disk is None):
+            if not isinstance(pool, BlueGene) or pool.platform != platform or (disk and pool.boot.disk is None):
                 continue
             whole = {name: block_nodes(pool, name, names(pool)) for name in pool.blocks}
             found = [pool.booted]

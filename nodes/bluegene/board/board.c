@@ -1,5 +1,5 @@
 /*
- * The board of a diskless I/O node, PID 1 of its container: power and console.
+ * The board of a diskless node, PID 1 of its container: power and console.
  *
  * Off, it waits for a Wake-on-LAN magic packet on eth0, or for "on" on its service line. On, it runs the
  * firmware as the first process of namespaces of its own (processes, mounts, host name), so that a power
@@ -283,7 +283,7 @@ static int live(int power, int signals)
 		given = RESET;
 	else if (given == NONE && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT))
 		console("panic: the first process has ended");
-	run("ip addr flush dev " ADAPTER "; ip neigh flush dev " ADAPTER);
+	run("while read -r device _; do ip addr flush dev $device; ip neigh flush dev $device; done </site/ports");
 	return given == RESET;
 }
 

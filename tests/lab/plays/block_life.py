@@ -9,7 +9,7 @@ Source: issue 3, "Power and firmware", "Bad input".
 from collections.abc import Callable
 
 from causeway.lab.changes.files import file_changed
-from causeway.lab.pools import bluegene
+from causeway.lab.pools import bluegene, boards
 from causeway.scenario.stage import Stage
 from causeway.wait import until
 
@@ -38,15 +38,15 @@ def play(stage: Stage) -> None:
         return {lab.state(node) for node in nodes}
 
     def silent(words: str) -> str:
-        return " ".join(bluegene.silent(lab, nodes, words))
+        return " ".join(boards.silent(lab, nodes, words))
 
     def up_again(node: str, order: Callable[[], object]) -> None:
-        bluegene.console_log(lab, node).unlink()
+        boards.console_log(lab, node).unlink()
         order()
         ended = "boot ended: up"
 
         def last_lines() -> str:
-            lines = [line.text for line in bluegene.console(lab, node)]
+            lines = [line.text for line in boards.console(lab, node)]
             return "" if ended in lines else f"{lines[-1:]}"
 
         until(f"{node} says {ended!r}", last_lines, deadline_s=60)

@@ -17,7 +17,8 @@ from causeway.lab.pools import bluegene
 from causeway.model.pools.bluegene import block_nodes
 from causeway.report.result import Table
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import boot_as_the_lab, free_all, how_booted
+from causeway.scenario.words.bluegene import boot_as_the_lab, free_all
+from causeway.scenario.words.diskless import how_booted
 from causeway.scenario.words.membership import listed
 
 #: The I/O nodes of the blocks that the paper types, the largest last.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from causeway.lab import disks
 from causeway.lab.clock import Watch
-from causeway.lab.pools import bluegene
+from causeway.lab.pools import bluegene, boards
 from causeway.model.pools.bluegene import block_nodes
 from causeway.report.result import Table
 from causeway.scenario.stage import Stage
@@ -46,7 +46,7 @@ def play(stage: Stage) -> None:
     boots: list[Boot] = []
 
     def at(node: str, words: str) -> list[float]:
-        return [line.at_s for line in bluegene.console(lab, node) if words in line.text]
+        return [line.at_s for line in boards.console(lab, node) if words in line.text]
 
     def stale(nodes: list[str]) -> list[int]:
         return [place for place, node in enumerate(nodes) if lab.on(node, "ls", "/tmp").rc != 0]

@@ -12,9 +12,10 @@ directory. So after each such update you need to reinstall the GPFS software int
 from causeway.lab import filesystems
 from causeway.lab.changes.files import file_changed
 from causeway.lab.filesystems.administrators import member, rows
-from causeway.lab.pools import bluegene
+from causeway.lab.pools import bluegene, boards
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.bluegene import boot_as_the_lab, free_all, how_booted
+from causeway.scenario.words.bluegene import boot_as_the_lab, free_all
+from causeway.scenario.words.diskless import how_booted
 
 BGLOS = "/bgl/BlueLight/ppcfloor/bglsys/bin/bglOS"
 #: Where the new tree is made; and the two places at which the service node has the old one, its own and NFS's.
@@ -85,11 +86,11 @@ def play(stage: Stage) -> None:
         done = bluegene.allocate(lab, block)
         stage.same("bglallocate", 1, done.rc, done.stdout[-300:])
         stage.same("how they booted", ["up, but failed: S40fs S41fs_mount"] * len(nodes), how_booted(stage, nodes))
-        stage.same("nodes that do not say so", [], bluegene.silent(lab, nodes, LOST))
+        stage.same("nodes that do not say so", [], boards.silent(lab, nodes, LOST))
         stage.same("events", len(nodes), do(sn, f"bglras -b {block}").count(LOST))
         stage.same("nodes with filesystems", set(), mounted())
         stage.same("ssh", 0, lab.on(sn, "ssh", "-o", "BatchMode=yes", nodes[0], "true").rc)
-        ended = [line.at_s for line in bluegene.console(lab, nodes[0]) if "boot ended" in line.text]
+        ended = [line.at_s for line in boards.console(lab, nodes[0]) if "boot ended" in line.text]
         stage.holds("nobody waits for a daemon that is not there", ended[0] < 15, f"boot ended after {ended[0]} s")
 
     with stage.contrast("the software is installed into the new tree, and they have it all again, at the same level"):
