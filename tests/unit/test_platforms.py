@@ -27,9 +27,9 @@ from causeway.scenario.words.platforms import fairly
 from tests.unit.here import SITE, Here, stand_in
 
 SWGPFS = load_site(REPO / "topologies/swgpfs/site.yaml")
-BOTH, ARCHIVE = Ask(SWGPFS).platforms(), Ask(SWGPFS).archive(4)
-NAMES = ("interfaces_shared", "sessions_to_archive")
-INTERFACES, SESSIONS = (load(name) for name in NAMES)
+BOTH, ARCHIVE, SHARED = Ask(SWGPFS).platforms(), Ask(SWGPFS).archive(4), Ask(SWGPFS).shared(2)
+NAMES = ("interfaces_shared", "sessions_to_archive", "file_passed_on")
+INTERFACES, SESSIONS, PASSED = (load(name) for name in NAMES)
 
 
 def by(n: int) -> Site:
@@ -50,6 +50,9 @@ def test_one_cluster_is_behind_gateways_and_one_is_not() -> None:
 def test_who_moves_files_and_where_to() -> None:
     assert ARCHIVE.movers == [f"slic{n}" for n in range(1, 10)] and ARCHIVE.network == "h"
     assert ARCHIVE.archive == ["hpss1", "hpss2", "hpss3"] and ARCHIVE.servers == BOTH.servers
+    assert {cluster: hosts[0] for cluster, hosts in SHARED.users.items()} == {
+        "ALC": "alc1", "UBGL": "ubglio1", "SLIC": "slic1"
+    }  # fmt: skip
 
 
 def test_who_has_nothing_of_it_is_told_so() -> None:
@@ -59,6 +62,8 @@ def test_who_has_nothing_of_it_is_told_so() -> None:
         Ask(SWGPFS).platforms(gateways=9)
     with pytest.raises(Unsupported, match="jubl has no filesystem of whole files on disks, and four clients"):
         Ask(SITE).archive(4)
+    with pytest.raises(Unsupported, match="jubl has no filesystem that two clusters mount"):
+        Ask(SITE).shared(2)
 
 
 def test_gateways_with_unlike_numbers_of_clients_are_not_taken() -> None:
@@ -151,6 +156,44 @@ def test_each_session_has_a_file_of_its_own_and_an_archives_node_in_turn(
 # what makes the checks fail
 
 
+class Lab(Here):
+    """Where clusters write to one file, and one of them is denied it, but for what is wrong."""
+
+    def __init__(self, wrong: str, folder: Path) -> None:
+        super().__init__(SWGPFS, folder)
+        self.wrong, self.written, self.granted = wrong, 0, False
+
+    def mount_everywhere(self) -> None:
+        """Nothing that a test looks at."""
+
+    def grant(self) -> None:
+        self.granted = True
+
+    def deny(self) -> None:
+        self.granted = False
+
+    def new_mount(self, _: str) -> str:
+        return "refused" if self.wrong == "the grant is no use" else "mounted"
+
+    def mounted(self, _: Stage, node: str) -> dict[str, str]:
+        return {"gbtest": "0 of 9" if self.wrong == "it is not mounted again" and node == "slic1" else "9 of 9"}
+
+    def digest(self, _: Stage, node: str, __: str) -> str:
+        stale = {"a reader has the old one": self.written == 2, "the grant brings the old one": self.granted}
+        old = self.wrong == "nobody reads it" or (node == "slic1" and stale.get(self.wrong, False))
+        return "old" if old else f"sum{self.written}"
+
+
+def on(lab: Lab, node: str, *argv: str, **_: Any) -> Result:
+    if argv[0] == "touch":
+        told = "" if lab.wrong == "it works on" else "touch: x: Transport endpoint is not connected"
+        return Result(argv, 1, "", told)
+    if argv[0] == "sh":
+        lab.written += 1
+        return Result(argv, 0, f"sum{lab.written}", "")
+    return Result((node, *argv), 0, "", "")
+
+
 def played(scenario: Scenario, wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """Two clusters and an archive as computed, but for what is wrong."""
     factors = {
@@ -174,14 +217,20 @@ def played(scenario: Scenario, wrong: str, folder: Path, monkeypatch: pytest.Mon
         fast = {"eight are enough": len(movers) == 8, "disks read more": way == "put"}
         return [one * (0.7 if slow.get(wrong) else 1.3 if fast.get(wrong) else 1.0)] * len(movers)
 
-    words = {
+    lab = Lab(wrong, folder)
+    monkeypatch.setattr(Lab, "on", on)
+    words: dict[str, Any] = {
+        "mounted": lab.mounted,
+        "digest": lab.digest,
+        "Trust": lambda *_: lab,
+        "PATIENCE_S": 0.2,
         "place": lambda *_: Placed({}, {}),
         "carried_mb": carried_mb,
         "sessions": sessions,
         "take_away": lambda *_: None,
     }
     stand_in(monkeypatch, scenario.play, {name: w for name, w in words.items() if name in scenario.play.__globals__})
-    stage = Stage(Here(SWGPFS, folder), random.Random(1))
+    stage = Stage(lab, random.Random(1))
     try:
         scenario.play(stage, *scenario.cast_by(Ask(SWGPFS)))
     finally:
@@ -200,6 +249,12 @@ def played(scenario: Scenario, wrong: str, folder: Path, monkeypatch: pytest.Mon
         (SESSIONS, "nine are slow", "9 sessions get"),
         (SESSIONS, "eight are enough", "8 sessions get"),
         (SESSIONS, "disks read more", "no more than disks read"),
+        (PASSED, "nobody reads it", "alc1 wrote: SHA-256 at alc1"),
+        (PASSED, "a reader has the old one", "ubglio1 wrote: SHA-256 at slic1"),
+        (PASSED, "it works on", "what slic1 is told"),
+        (PASSED, "the grant is no use", "a new mount"),
+        (PASSED, "it is not mounted again", "what slic1 of SLIC has mounted"),
+        (PASSED, "the grant brings the old one", "granted: SHA-256 at slic1"),
     ],
 )
 def test_each_check_can_fail(
@@ -209,7 +264,7 @@ def test_each_check_can_fail(
         played(scenario, wrong, tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("scenario", [INTERFACES, SESSIONS], ids=NAMES)
+@pytest.mark.parametrize("scenario", [INTERFACES, SESSIONS, PASSED], ids=NAMES)
 def test_what_is_computed_is_what_is_claimed(
     scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
