@@ -9,7 +9,7 @@ from causeway.scenario.cast.clusters import AskClusters, Blocks, Diskless, Keepe
 from causeway.scenario.cast.fabrics import AskFabrics
 from causeway.scenario.cast.gateways import Answered, Apart, AskGateways, Defaulted, Gateways, Private, Trunk
 from causeway.scenario.cast.neighbours import AskNeighbours, Company, Equals, Starter, Twice
-from causeway.scenario.cast.platforms import Archive, AskPlatforms, Platforms
+from causeway.scenario.cast.platforms import Archive, AskPlatforms, Platforms, Shared
 from causeway.scenario.cast.routes import (
     AskRoutes,
     Detour,
@@ -50,6 +50,7 @@ __all__ = [
     "Newcomer",
     "Platforms",
     "Private",
+    "Shared",
     "Sharing",
     "Short",
     "Starter",

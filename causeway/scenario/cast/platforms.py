@@ -30,6 +30,20 @@ class Platforms:
     def gateways(self) -> list[str]:
         return list(dict.fromkeys(self.by.values()))
 
+    @property
+    def even(self) -> list[str]:
+        """As many of the servers as there are gateways: all of their links may have as many files to carry."""
+        return self.servers[: len(self.gateways)]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A filesystem that several clusters mount of its owner, and of each (cluster -> nodes) hosts that use it."""
+
+    filesystem: str
+    owner: str
+    users: dict[str, list[str]]
+
 
 @dataclass(frozen=True)
 class Archive:
@@ -74,6 +88,18 @@ class AskPlatforms(AskStorage):
             f"filesystem of whole files on {number(servers)} disks that a cluster reaches by {number(gateways)} nodes"
         )
         raise self._lacks(f"{what} that forward, as many clients by each, and another cluster directly")
+
+    def shared(self, clusters: int) -> Shared:
+        """A filesystem that so many clusters mount of another, or more."""
+        for name, about in self.site.topology.filesystems.items():
+            mounting = [c for c in self.site.topology.clusters if name in self.site.mounts(c) and c != about.owner]
+            hosts = self._mounting(name)
+            users = {c: [h for h in hosts if self.site.nodes[h].cluster == c] for c in mounting}
+            if len(users) >= clusters and all(users.values()):
+                self.unsought(name)
+                self._give([those[0] for those in users.values()])
+                return Shared(name, about.owner, users)
+        raise self._lacks(f"filesystem that {number(clusters)} clusters mount of another")
 
     def archive(self, movers: int) -> Archive:
         """A filesystem with so many clients in a network where hosts of no cluster are, and none of its servers."""

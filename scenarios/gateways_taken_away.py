@@ -1,0 +1,98 @@
+"""Gateways are taken away from a cluster that reaches a filesystem by them: who is there directly does not notice.
+
+Claim: clients behind gateways have what the disks do while the gateways' links carry that, and from then on what these
+links carry. With too few it is not what is required, 60 % of the least of network and disks; reading, which the disks
+do slower, takes fewer gateways than writing. Clients on the servers' networks have the disks' rate all the time, and
+both meet the target, 80 %. Without any gateway the filesystem is theirs alone.
+
+Cause: what clients and servers send each other goes by one of their gateways, and all gateways' links are shared.
+
+Source: LLNL, milestone 464, "Background" (portals routers: without them a filesystem serves the cluster whose
+interconnect it is on), "Demonstration Details": 16 routers before 14 servers with two links each; two clusters reach at
+least 60 % of the least of network and disks, with 80 % as the target.
+"""
+
+from functools import partial
+
+from causeway.scenario.cast import Ask, Platforms
+from causeway.scenario.stage import Stage
+from causeway.scenario.words.arrays import File, place
+from causeway.scenario.words.mounts import due_mounts, mounted
+from causeway.scenario.words.platforms import (
+    TARGET_MET,
+    TOO_LITTLE,
+    Row,
+    by_fewer,
+    disks_mb,
+    evenly,
+    forwarding_off,
+    judge,
+    leg_mb,
+    show,
+    work,
+)
+
+PATIENCE_S = 60
+#: How many are left, each a case.
+FEW = (3, 2)
+
+
+def cast(ask: Ask) -> Platforms:
+    return ask.platforms(gateways=6)
+
+
+def play(stage: Stage, cast: Platforms) -> None:
+    gateways, name, least = cast.gateways, cast.filesystem, disks_mb(stage, cast, cast.even)
+    behind, direct = (evenly(stage.site, cast, list(clients)) for clients in (cast.by, cast.direct))
+    link_mb, whole = leg_mb(stage, cast), due_mounts(stage, cast.direct[0])[name]
+    client = next(iter(cast.by))
+    rows: dict[str, Row] = {}
+
+    def reached(node: str) -> str:
+        return mounted(stage, node)[name]
+
+    with stage.arrange("each client has empty files, as many on each server"):
+        placed = place(stage, cast, [*behind, *direct])
+
+    def enough(title: str, files: list[File]) -> None:
+        rows[title] = Row(work(stage, cast, placed, files), least)
+        judge(stage, title, rows[title])
+        stage.same(f"{title}: what is met", TARGET_MET, rows[title].seen)
+
+    with stage.healthy(f"by all {len(gateways)} gateways a cluster has what the disks do, as has one without"):
+        enough("all gateways", behind)
+        enough("direct", direct)
+
+    with stage.perturb(f"all but {FEW[0]} are taken away, and then one by one"):
+        few = FEW
+
+    with stage.judge("clients have what the links of those that are left carry, and too little in the end"):
+        for n in few:
+            change, site = by_fewer(stage, cast, gateways[:n])
+            some = stage.make(change)
+            with stage.as_if(site):
+                title = f"{n} gateways"
+                rows[title] = Row(work(stage, cast, placed, behind, n * len(cast.networks) * link_mb), least)
+                judge(stage, title, rows[title])
+            some.undo()
+        stage.same(f"{few[-1]} gateways: what is met", TOO_LITTLE, rows[f"{few[-1]} gateways"].seen)
+
+    with stage.perturb("no gateway forwards any more"):
+        off = stage.make(forwarding_off(gateways))
+
+    with stage.judge("the filesystem is lost to who is behind them, and nobody else notices"):
+        none = f"0 of {len(cast.servers)}"
+        stage.until(f"servers that {client} reaches", partial(reached, client), is_=none, within_s=PATIENCE_S)
+        stage.same(f"servers that {cast.direct[0]} reaches", whole, reached(cast.direct[0]))
+        enough("direct, no gateway", direct)
+
+    with stage.contrast("with all gateways it is there again, as fast as at first"):
+        off.undo()
+        for node in cast.by:
+            stage.until(f"servers that {node} reaches", partial(reached, node), is_=whole, within_s=PATIENCE_S)
+        enough("all gateways again", behind)
+
+    with stage.restore("all is as it was"):
+        for node in (client, cast.direct[0]):
+            stage.same(f"servers that {node} reaches, afterwards", whole, reached(node))
+        show(stage, "by the gateways that are left", "who", rows)
