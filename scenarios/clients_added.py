@@ -11,11 +11,20 @@ routers; 60 % of the least of network and disks is required, 80 % the target. Ho
 does not say: it used all 128.
 """
 
-from causeway.plan.fairshare import tcp_goodput_mbit
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.arrays import place, take_away
-from causeway.scenario.words.platforms import TARGET_MET, TOO_LITTLE, Row, disks_mb, evenly, files_of, judge, show, work
+from causeway.scenario.words.platforms import (
+    TARGET_MET,
+    TOO_LITTLE,
+    Row,
+    evenly,
+    judge,
+    least_mb,
+    leg_mb,
+    show,
+    work,
+)
 from causeway.scenario.words.storage import judge_ratio
 
 #: How much less than disks clients' links must carry to bound: where both are alike, whoever has its data late keeps a
@@ -28,13 +37,10 @@ def cast(ask: Ask) -> Platforms:
 
 
 def play(stage: Stage, cast: Platforms) -> None:
-    least, clients = disks_mb(stage, cast, cast.even), cast.direct
-    (port,) = (end for cable in stage.site.cables for end in cable.ends if end.node == clients[0])
-    link_mb = tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8
+    clients, link_mb, rows = cast.direct, leg_mb(stage, cast), dict[int, Row]()
+    least = least_mb(stage, cast, clients)
     few = [n for n in range(2, len(clients), 3) if n * link_mb < (1 - APART) * min(least.values())]
-    files = {n: files_of(clients[:n], cast.even) for n in few}
-    files[len(clients)] = evenly(stage.site, cast, clients)
-    rows: dict[int, Row] = {}
+    files = {n: evenly(stage.site, cast, clients[:n]) for n in (*few, len(clients))}
 
     with stage.arrange("clients have empty files, as many on each server"):
         placed = place(stage, cast, list(dict.fromkeys(file for some in files.values() for file in some)))

@@ -12,10 +12,13 @@ when numtasks == 56", four for each of 14 servers, and all of that cluster's cou
 reason is ours: the report gives none.
 """
 
+from collections.abc import Sequence
+from math import ceil
+
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import as_they_come, judge, place, show, take_away
-from causeway.scenario.words.platforms import Both, disks_mb, in_turn, work
+from causeway.scenario.words.arrays import File, Placed, as_they_come, judge, place, show, take_away
+from causeway.scenario.words.platforms import Both, in_turn, work
 from causeway.scenario.words.storage import judge_ratio
 
 #: Files on each server, few and many.
@@ -27,22 +30,27 @@ def cast(ask: Ask) -> Platforms:
 
 
 def play(stage: Stage, cast: Platforms) -> None:
-    servers, all_mb, rows = cast.servers, disks_mb(stage, cast, cast.servers), dict[str, Both]()
+    servers, rows = cast.servers, dict[str, Both]()
     few, many = FEW * len(servers), MANY * len(servers)
     chosen = in_turn(stage.site, cast.clients, servers, many + 1)
 
     with stage.arrange("clients have empty files, on servers in turn"):
         placed = place(stage, cast, chosen)
 
-    def some(count: int, title: str) -> None:
-        """The first so many files: the last of them may be one more on the first server."""
-        rows[title] = work(stage, cast, placed, chosen[:count])
+    def case(title: str, files: Sequence[File], at: Placed = placed) -> Both:
+        rows[title] = work(stage, cast, at, files)
         judge(stage, title, rows[title])
-        for way, rate in rows[title].items():
-            due = count / len(servers) / -(-count // len(servers))
-            judge_ratio(stage, f"{title}, {way}", due, rate.seen, all_mb[way], "all disks")
+        return rows[title]
 
-    with stage.healthy(f"{FEW} files on each server have what all disks do"):
+    with stage.healthy(f"{FEW} files on one server have what its disk does, and {FEW} on each have all disks"):
+        one = case("one disk", [file for file in chosen[:few] if file.server == servers[0]])
+
+        def some(count: int, title: str) -> None:
+            """The first so many files: the last of them may be one more on the first server."""
+            due = count / ceil(count / len(servers))
+            for way, rate in case(title, chosen[:count]).items():
+                judge_ratio(stage, f"{title}, {way}", due, rate.seen, one[way].seen, "one disk")
+
         some(few, f"{few} files")
 
     with stage.perturb("one file more is on the first server"):
@@ -57,8 +65,7 @@ def play(stage: Stage, cast: Platforms) -> None:
 
     with stage.judge(f"the fullest server has {counts[0]} of {len(named.names)}, and bounds"):
         title = f"{len(named.names)} files by chance"
-        rows[title] = work(stage, cast, named, list(named.names))
-        judge(stage, title, rows[title])
+        case(title, list(named.names), named)
         uneven = counts[0] >= 2 * counts[-1] and counts[0] > len(named.names) / len(servers) + 1
         stage.holds("some server has twice as many as another", uneven, " ".join(map(str, counts)))
 

@@ -13,20 +13,21 @@ least 60 % of the least of network and disks, with 80 % as the target.
 """
 
 from functools import partial
+from math import inf
 
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.arrays import File, place
+from causeway.scenario.words.arrays import place
 from causeway.scenario.words.mounts import due_mounts, mounted
 from causeway.scenario.words.platforms import (
     TARGET_MET,
     TOO_LITTLE,
     Row,
     by_fewer,
-    disks_mb,
     evenly,
     forwarding_off,
     judge,
+    least_mb,
     leg_mb,
     show,
     work,
@@ -42,26 +43,30 @@ def cast(ask: Ask) -> Platforms:
 
 
 def play(stage: Stage, cast: Platforms) -> None:
-    gateways, name, least = cast.gateways, cast.filesystem, disks_mb(stage, cast, cast.even)
-    behind, direct = (evenly(stage.site, cast, list(clients)) for clients in (cast.by, cast.direct))
+    gateways, name, behind = cast.gateways, cast.filesystem, list(cast.by)
     link_mb, whole = leg_mb(stage, cast), due_mounts(stage, cast.direct[0])[name]
-    client = next(iter(cast.by))
+    files = {of[0]: evenly(stage.site, cast, of) for of in (behind, cast.direct)}
     rows: dict[str, Row] = {}
 
     def reached(node: str) -> str:
         return mounted(stage, node)[name]
 
     with stage.arrange("each client has empty files, as many on each server"):
-        placed = place(stage, cast, [*behind, *direct])
+        placed = place(stage, cast, [file for own in files.values() for file in own])
 
-    def enough(title: str, files: list[File]) -> None:
-        rows[title] = Row(work(stage, cast, placed, files), least)
-        judge(stage, title, rows[title])
-        stage.same(f"{title}: what is met", TARGET_MET, rows[title].seen)
+    def case(title: str, clients: list[str], most_mb: float = inf) -> Row:
+        """What these clients have beside the least of what the network, with all gateways, and disks give them."""
+        row = Row(work(stage, cast, placed, files[clients[0]], most_mb), least_mb(stage, cast, clients))
+        judge(stage, title, row)
+        rows[title] = row
+        return row
+
+    def enough(title: str, clients: list[str]) -> None:
+        stage.same(f"{title}: what is met", TARGET_MET, case(title, clients).seen)
 
     with stage.healthy(f"by all {len(gateways)} gateways a cluster has what the disks do, as has one without"):
         enough("all gateways", behind)
-        enough("direct", direct)
+        enough("direct", cast.direct)
 
     with stage.perturb(f"all but {FEW[0]} are taken away, and then one by one"):
         few = FEW
@@ -71,28 +76,26 @@ def play(stage: Stage, cast: Platforms) -> None:
             change, site = by_fewer(stage, cast, gateways[:n])
             some = stage.make(change)
             with stage.as_if(site):
-                title = f"{n} gateways"
-                rows[title] = Row(work(stage, cast, placed, behind, n * len(cast.networks) * link_mb), least)
-                judge(stage, title, rows[title])
+                left = case(f"{n} gateways", behind, n * len(cast.networks) * link_mb)
             some.undo()
-        stage.same(f"{few[-1]} gateways: what is met", TOO_LITTLE, rows[f"{few[-1]} gateways"].seen)
+        stage.same(f"{few[-1]} gateways: what is met", TOO_LITTLE, left.seen)
 
     with stage.perturb("no gateway forwards any more"):
         off = stage.make(forwarding_off(gateways))
 
     with stage.judge("the filesystem is lost to who is behind them, and nobody else notices"):
         none = f"0 of {len(cast.servers)}"
-        stage.until(f"servers that {client} reaches", partial(reached, client), is_=none, within_s=PATIENCE_S)
+        stage.until(f"servers that {behind[0]} reaches", partial(reached, behind[0]), is_=none, within_s=PATIENCE_S)
         stage.same(f"servers that {cast.direct[0]} reaches", whole, reached(cast.direct[0]))
-        enough("direct, no gateway", direct)
+        enough("direct, no gateway", cast.direct)
 
     with stage.contrast("with all gateways it is there again, as fast as at first"):
         off.undo()
-        for node in cast.by:
+        for node in behind:
             stage.until(f"servers that {node} reaches", partial(reached, node), is_=whole, within_s=PATIENCE_S)
         enough("all gateways again", behind)
 
     with stage.restore("all is as it was"):
-        for node in (client, cast.direct[0]):
+        for node in (behind[0], cast.direct[0]):
             stage.same(f"servers that {node} reaches, afterwards", whole, reached(node))
         show(stage, "by the gateways that are left", "who", rows)

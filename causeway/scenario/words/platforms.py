@@ -34,7 +34,7 @@ _EACH, _READ = 2, 4
 #: tells what they carried in steps of 64 KiB.
 _STREAMS_S = 12.0
 #: Seconds for which the disks write what all clients have.
-_SECONDS = 4.0
+_SECONDS = 2.5
 #: MB/s, by direction.
 Both = Mapping[Direction, Rate]
 #: Who sends to whom, and in which network.
@@ -84,14 +84,18 @@ def disks_mb(stage: Stage, cast: Platforms, servers: Sequence[str]) -> dict[Dire
     return {way: mb * len(servers) for way, mb in array_mb(stage, cast).items()}
 
 
-def files_of(clients: Iterable[str], servers: Sequence[str]) -> list[File]:
-    """A file of each client on each server."""
-    return [File(client, server) for client in clients for server in servers]
+def least_mb(stage: Stage, cast: Platforms, clients: Iterable[str]) -> dict[Direction, float]:
+    """The least of what the network carries between clients and so many servers, and of what these servers' disks do."""
+    senders = dict.fromkeys(cast.by.get(client, client) for client in clients)
+    own = sum(leg.network in cast.networks for node in senders for leg in stage.site.nodes[node].interfaces.values())
+    links_mb = min(own, len(cast.even) * len(cast.networks)) * leg_mb(stage, cast)
+    return {way: min(links_mb, mb) for way, mb in disks_mb(stage, cast, cast.even).items()}
 
 
 def evenly(site: Site, cast: Platforms, clients: Sequence[str]) -> list[File]:
-    """As many files on each of as many servers as there are gateways."""
-    return in_turn(site, clients, cast.even, len(cast.even) * min(_EACH, len(clients)))
+    """As many files of each client, on as many servers as there are gateways, in turn."""
+    most = len(cast.even) * min(_EACH, len(clients))
+    return in_turn(site, clients, cast.even, most // len(clients) * len(clients))
 
 
 def in_turn(site: Site, clients: Sequence[str], servers: Sequence[str], count: int) -> list[File]:
@@ -105,26 +109,27 @@ def in_turn(site: Site, clients: Sequence[str], servers: Sequence[str], count: i
             for hop in ways.path(file.client, site.known_by(file.server).address).hops
             for segment in hop.segments
         ]
-        for file in files_of(clients, servers)
+        for file in (File(*pair) for pair in product(clients, servers))
     }
     for place in range(count):
         server = servers[place % len(servers)]
-        free = [file for file in files_of(clients, [server]) if file not in files]
+        free = [file for file in cables if file.server == server and file not in files]
         file = min(free, key=lambda file: sorted((used[cable] for cable in cables[file]), reverse=True))
         files.append(file)
         used.update(cables[file])
     return files
 
 
-def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], most_mb: float = 0.0) -> Both:
+def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], most_mb: float = inf) -> Both:
     """Clients write such files, all at once and each as large, and then read them.
 
-    They are as large as what their disks write in some seconds, or what clients can send, which is `most_mb` MB/s.
+    They are as large as what the disk of the fullest server writes in some seconds, or what clients can send, which is
+    `most_mb` MB/s.
     """
-    servers = {file.server for file in files}
-    readers = min(2, ceil(_READ * len(servers) / len(files)))
-    written_mb = min(array_mb(stage, cast)["write"] * len(servers), most_mb or inf) * _SECONDS
-    mib = readers * ceil(written_mb * 1e6 / 2**20 / len(files) / readers)
+    counts = Counter(file.server for file in files)
+    readers = min(2, ceil(_READ * len(counts) / len(files)))
+    each_mb = min(array_mb(stage, cast)["write"] / max(counts.values()), most_mb / len(files)) * _SECONDS
+    mib = readers * ceil(each_mb * 1e6 / 2**20 / readers)
     seen = arrays.work(stage, cast, placed, dict.fromkeys(files, mib), readers)
     return {way: ends.together() for way, ends in seen.items()}
 
@@ -159,6 +164,7 @@ def judge(stage: Stage, title: str, row: Row) -> None:
 
 
 def show(stage: Stage, title: str, of: str, rows: Mapping[str, Row]) -> None:
+    """A row for each case and way: rates, and what parts they are of what is required and of the target."""
     lines: dict[str, list[float]] = {}
     for way in DIRECTIONS:
         lines[way] = [round(row.rates[way].seen, 1) for row in rows.values()]
@@ -167,9 +173,10 @@ def show(stage: Stage, title: str, of: str, rows: Mapping[str, Row]) -> None:
     table = []
     for place, row in rows.items():
         for way in DIRECTIONS:
-            rate, (_, part) = row.rates[way], row.parts(way)
-            table.append([place, way, f"{rate.due:.1f}", f"{rate.seen:.1f}", f"{part:.1%}", row.seen[way]])
-    columns = [of, "", "computed MB/s", "measured", "of the least bound", "verdict"]
+            rate, least, (_, part) = row.rates[way], row.least_mb[way], row.parts(way)
+            mb = (f"{number:.1f}" for number in (least, rate.due, rate.seen))
+            table.append([place, way, *mb, f"{part / REQUIRED:.1%}", f"{part / TARGET:.1%}", row.seen[way]])
+    columns = [of, "", "least of network and disks", "computed", "measured", "of required", "of target", "verdict"]
     stage.show(Table(f"MB/s of all clients, {title}", columns, table))
 
 
