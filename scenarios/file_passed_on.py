@@ -19,9 +19,9 @@ from causeway.scenario.words.transports import digest
 from causeway.scenario.words.trust import GONE, MOUNTED, Trust
 
 MIB = 8
-#: For how long a client may take what it has of a file for true (seconds): attribute-timeout is 1 for mount.glusterfs,
-#: and a file was seen to be read from a client's memory for longer.
-PATIENCE_S = 60
+#: For how long a client may take what it has of a file for true (seconds): what its kernel, md-cache and io-cache know
+#: is a second old at most, and each may have it of the next; three reads of the file at a disk's pace come on top.
+PATIENCE_S = 6
 
 
 def cast(ask: Ask) -> Shared:

@@ -137,7 +137,7 @@ def test_gateways_links_carry_so_much(n: int, written: float, read: float) -> No
 @pytest.mark.parametrize(("n", "written", "read"), [(2, 24.6, 24.6), (5, 61.6, 61.6), (16, 120, 88)])
 def test_clients_links_carry_so_much(n: int, written: float, read: float) -> None:
     files = evenly(SWGPFS, BOTH, BOTH.direct[:n])
-    assert len({count for count in Counter(file.client for file in files).values()}) == 1
+    assert len(set(Counter(file.client for file in files).values())) == 1
     found = {way: together(SWGPFS, files, way) for way in DIRECTIONS}
     assert found == {"write": pytest.approx(written, rel=0.003), "read": pytest.approx(read, rel=0.003)}
 
@@ -156,6 +156,18 @@ def test_what_a_part_of_the_bound_is() -> None:
     row = Row({"write": Rate(60, 50), "read": Rate(90, 30)}, {"write": 100, "read": 100})
     assert row.due == {"write": "required met", "read": "target met"}
     assert row.seen == {"write": "not met", "read": "not met"}
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "due"),
+    [
+        (1810, 1197, [("143.7%", "107.7%", "target met"), ("129.5%", "97.2%", "required met")]),
+        (1671, 1268, [("132.6%", "99.5%", "required met"), ("137.2%", "102.9%", "target met")]),  # the report: 137.1
+    ],
+)
+def test_the_reports_own_percentages(written: float, read: float, due: list[tuple[str, str, str]]) -> None:
+    row = Row({"write": Rate(written, written), "read": Rate(read, read)}, {"write": 14 * 150, "read": 14 * 110})
+    assert [row.met(way) for way in DIRECTIONS] == due
 
 
 def test_nine_links_make_the_gigabyte_and_eight_do_not(tmp_path: Path) -> None:

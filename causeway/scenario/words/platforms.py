@@ -85,7 +85,7 @@ def disks_mb(stage: Stage, cast: Platforms, servers: Sequence[str]) -> dict[Dire
 
 
 def least_mb(stage: Stage, cast: Platforms, clients: Iterable[str]) -> dict[Direction, float]:
-    """The least of what the network carries between clients and so many servers, and of what these servers' disks do."""
+    """The least of what the network carries between clients and servers (`even`), and of what these' disks do."""
     senders = dict.fromkeys(cast.by.get(client, client) for client in clients)
     own = sum(leg.network in cast.networks for node in senders for leg in stage.site.nodes[node].interfaces.values())
     links_mb = min(own, len(cast.even) * len(cast.networks)) * leg_mb(stage, cast)
@@ -146,13 +146,18 @@ class Row:
         rate = self.rates[way]
         return rate.due / self.least_mb[way], rate.seen / self.least_mb[way]
 
+    def met(self, way: Direction) -> tuple[str, str, str]:
+        """What was seen, of what is required and of the target; and what that is."""
+        _, part = self.parts(way)
+        return f"{part / REQUIRED:.1%}", f"{part / TARGET:.1%}", verdict(part)
+
     @property
     def due(self) -> dict[Direction, str]:
         return {way: verdict(self.parts(way)[0]) for way in DIRECTIONS}
 
     @property
     def seen(self) -> dict[Direction, str]:
-        return {way: verdict(self.parts(way)[1]) for way in DIRECTIONS}
+        return {way: self.met(way)[2] for way in DIRECTIONS}
 
 
 def judge(stage: Stage, title: str, row: Row) -> None:
@@ -173,9 +178,9 @@ def show(stage: Stage, title: str, of: str, rows: Mapping[str, Row]) -> None:
     table = []
     for place, row in rows.items():
         for way in DIRECTIONS:
-            rate, least, (_, part) = row.rates[way], row.least_mb[way], row.parts(way)
-            mb = (f"{number:.1f}" for number in (least, rate.due, rate.seen))
-            table.append([place, way, *mb, f"{part / REQUIRED:.1%}", f"{part / TARGET:.1%}", row.seen[way]])
+            rate = row.rates[way]
+            mb = (f"{number:.1f}" for number in (row.least_mb[way], rate.due, rate.seen))
+            table.append([place, way, *mb, *row.met(way)])
     columns = [of, "", "least of network and disks", "computed", "measured", "of required", "of target", "verdict"]
     stage.show(Table(f"MB/s of all clients, {title}", columns, table))
 
