@@ -25,12 +25,13 @@ XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 #: leases; tests/sites/race.yaml a slow disk; dcs9900 an array behind several servers, ds3400 and ds5300 several disks
 #: behind servers of their own, planck gateways, swgpfs clients by gateways and without; and xe plays all.
 BY_NIGHT = (
-    "address_twice", "arrays_added", "cable_for_each", "controller_lost", "gateway_lost", "gateway_mtu",
-    "gateway_routes", "gateways_added", "interfaces_shared", "job_on_two_networks", "jumbo_line_rate",
-    "lost_pair_expels", "messages_beside_files", "nodes_not_processes", "port_or_server_lost", "private_servers",
-    "rebuild_in_one_pool", "san_path_lost", "second_network", "servers_added", "servers_by_controller",
-    "sessions_to_archive", "shared_backend", "slow_member", "startup_race", "storage_unplugged", "subnets_unset",
-    "tree_b_eff", "tree_groups", "uplink_blocking", "window_over_wan",
+    "address_twice", "arrays_added", "cable_for_each", "clients_added", "controller_lost", "file_passed_on",
+    "fullest_server_bounds", "gateway_lost", "gateway_mtu", "gateway_routes", "gateways_added",
+    "gateways_taken_away", "interfaces_shared", "job_on_two_networks", "jumbo_line_rate", "lost_pair_expels",
+    "messages_beside_files", "nodes_not_processes", "port_or_server_lost", "private_servers", "rebuild_in_one_pool",
+    "san_path_lost", "second_network", "servers_added", "servers_by_controller", "sessions_to_archive",
+    "shared_backend", "slow_member", "startup_race", "storage_unplugged", "subnets_unset", "tree_b_eff",
+    "tree_groups", "uplink_blocking", "window_over_wan",
 )  # fmt: skip
 
 
