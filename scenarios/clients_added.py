@@ -52,22 +52,22 @@ def play(stage: Stage, cast: Platforms) -> None:
             due = min(n, least[way] / link_mb)
             judge_ratio(stage, f"{title}, {way}", due, rate.seen, link_mb, "a client's link")
 
-    with stage.healthy(f"all {len(clients)} clients have what the disks do"):
+    with stage.healthy(f"{few[0]} clients have what their links carry, which is too little"):
+        of(few[0], f"{few[0]} clients")
+        stage.same(f"what {few[0]} meet", TOO_LITTLE, rows[few[0]].seen)
+
+    with stage.perturb("clients are added"):
+        more = few[1:]
+
+    with stage.judge("each brings its link"):
+        for n in more:
+            of(n, f"{n} clients")
+
+    with stage.contrast(f"all {len(clients)} have what the disks do, which is less than their links carry"):
         of(len(clients), f"{len(clients)} clients")
         stage.same("what all meet", TARGET_MET, rows[len(clients)].seen)
 
-    with stage.perturb(f"only {few[0]} of them are at work"):
-        first = few[0]
-
-    with stage.judge("they have what their links carry, which is too little"):
-        of(first, f"{first} clients")
-        stage.same(f"what {first} meet", TOO_LITTLE, rows[first].seen)
-
-    with stage.contrast("with more at work it is more by their links"):
-        for n in few[1:]:
-            of(n, f"{n} clients")
-
-    with stage.restore("all have what the disks do again"):
-        of(len(clients), f"all {len(clients)} afterwards")
+    with stage.restore(f"{few[0]} are left, and have what they had"):
+        of(few[0], f"{few[0]} afterwards")
         take_away(stage, placed)
         show(stage, "by their number", "clients", {str(n): rows[n] for n in sorted(rows)})

@@ -43,7 +43,8 @@ def play(stage: Stage, cast: Platforms) -> None:
         return rows[title]
 
     with stage.healthy(f"{FEW} files on one server have what its disk does, and {FEW} on each have all disks"):
-        one = case("one disk", [file for file in chosen[:few] if file.server == servers[0]])
+        first = [file for file in chosen[:few] if file.server == servers[0]]
+        one = case("one disk", first)
 
         def some(count: int, title: str) -> None:
             """The first so many files: the last of them may be one more on the first server."""
@@ -72,7 +73,7 @@ def play(stage: Stage, cast: Platforms) -> None:
     with stage.contrast(f"one more of {many} takes less"):
         some(many + 1, f"{many + 1} files")
 
-    with stage.restore(f"{FEW} on each again"):
-        some(few, f"{few} files, afterwards")
+    with stage.restore("one disk has what it had"):
+        case("one disk, afterwards", first)
         take_away(stage, placed)
         show(stage, "by how many files there are", "files", rows)
