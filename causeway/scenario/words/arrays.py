@@ -21,7 +21,7 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
 from causeway.scenario.words.storage import array_mb, port_mb
 
-#: Seconds for which files are written: a disk has nothing to do for one or two tenths of one at the start and the end.
+#: Seconds for which files are written: a file's ends take some hundredths of one.
 #: And how many on a client read a file at once.
 _SECONDS, _READERS = 2.5, 2
 #: Of names that lead to disks by chance: so many standard deviations fewer than the mean lead to one in a million.
