@@ -16,7 +16,6 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -454,6 +453,8 @@ def _give(node: Node, packed: bytes) -> int:
     """Give a node an archive, which it puts in place; 0, _OLDER, or the exit code of what failed."""
     if not native.copies():
         return native.ssh(node.name, _unpack(), stdin=packed).rc
+    import tempfile
+
     arrived = f"/run/mc.{node.number}.packed"
     with tempfile.NamedTemporaryFile(dir=LOCK.parent) as file:
         file.write(packed)

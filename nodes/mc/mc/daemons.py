@@ -1,9 +1,9 @@
 """mcstartup, mcshutdown, mcgetstate: the nodes' daemons."""
 
 import argparse
-import datetime
 import os
 import subprocess
+import time
 from pathlib import Path
 
 from mc import config as configuration
@@ -94,9 +94,9 @@ def log(text: str) -> None:
     """Say it, and note it in the node's log."""
     print(text)
     with (_LOGS / "mc.log.latest").open("a") as file:
-        file.write(f"{datetime.datetime.now():%F %T} {text}\n")
+        file.write(f"{time.strftime('%F %T')} {text}\n")
 
 
 def _new_log(here: Node) -> None:
-    name = f"mc.log.{datetime.datetime.now():%Y.%m.%d.%H.%M.%S}.{here.name}"
+    name = f"mc.log.{time.strftime('%Y.%m.%d.%H.%M.%S')}.{here.name}"
     native.link(_LOGS / "mc.log.latest", name)

@@ -1,11 +1,15 @@
-"""Native commands, on this node and on others by ssh: the only module that starts any."""
+"""Native commands, on this node and on others by ssh: the only module that starts any.
+
+A command on all nodes starts Python on each: what few of ours need of its library, or what is large, is imported where
+it is used.
+"""
 
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -113,8 +117,24 @@ def copy(file: str, node: str, to: str) -> Result:
 
 def side_by_side(work: Callable[[Item], Value], items: Sequence[Item], at_once: int = _SIDE_BY_SIDE) -> list[Value]:
     """The results of some work on each item, done at the same time, in the order of the items."""
-    with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(work, items))
+    places, done, failed = iter(range(len(items))), dict[int, Value](), dict[int, Exception]()
+
+    def take() -> None:
+        for place in places:
+            try:
+                done[place] = work(items[place])
+            except Exception as why:
+                failed[place] = why
+
+    threads = [threading.Thread(target=take) for _ in range(min(at_once, len(items)) - 1)]
+    for thread in threads:
+        thread.start()
+    take()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[min(failed)]
+    return [done[place] for place in range(len(items))]
 
 
 def comes(holds: Callable[[], bool], limit_s: float, every_s: float = 0.2) -> bool:

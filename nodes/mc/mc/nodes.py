@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -48,7 +47,7 @@ def create(args: argparse.Namespace) -> None:
     nodes = [
         Node(n, name, address, role) for n, ((name, role), address) in enumerate(zip(wanted, addresses, strict=True), 1)
     ]
-    first = Config(args.cluster, secrets.token_hex(8), args.primary, nodes=nodes, settings=settings)
+    first = Config(args.cluster, os.urandom(8).hex(), args.primary, nodes=nodes, settings=settings)
     first.secondary, first.shell, first.copy = args.secondary, args.shell, args.copy
     with configuration.change(first):
         print(f"cluster {args.cluster} has {len(nodes)} node{'s' if len(nodes) > 1 else ''}: {' '.join(names)}")

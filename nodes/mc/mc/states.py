@@ -1,7 +1,6 @@
 """The states of nodes, and commands on many of them."""
 
 import argparse
-import hashlib
 import json
 import socket
 from pathlib import Path
@@ -51,6 +50,8 @@ def level_here(config: Config) -> str:
 
     Two nodes have one level where they have the same release of the driver, and these commands byte by byte.
     """
+    import hashlib
+
     digest = hashlib.sha256()
     for file in sorted(file for folder in ("bin", "filter", "mc") for file in (ROOT / folder).rglob("*")):
         if file.is_file() and "__pycache__" not in file.parts:
