@@ -26,12 +26,13 @@ XE_ALONE = ("tree_pairs", "tree_ping_pong", "two_transports")
 #: behind servers of their own, planck gateways, swgpfs clients by gateways and without, xeboot nodes with one root; and
 #: xe plays all.
 BY_NIGHT = (
-    "address_twice", "arrays_added", "cable_for_each", "controller_lost", "file_passed_on", "gateway_lost",
-    "gateway_mtu", "gateway_routes", "gateways_added", "interfaces_shared", "job_on_two_networks", "jumbo_line_rate",
-    "leases_end_second_network", "lost_pair_expels", "messages_beside_files", "nodes_not_processes", "one_tree_for_all",
-    "port_or_server_lost", "private_servers", "rebuild_in_one_pool", "san_path_lost", "second_network", "servers_added",
-    "servers_by_controller", "sessions_to_archive", "shared_backend", "slow_member", "startup_race",
-    "storage_unplugged", "subnets_unset", "tree_b_eff", "tree_groups", "uplink_blocking", "window_over_wan",
+    "address_twice", "arrays_added", "cable_for_each", "clients_added", "controller_lost", "file_passed_on",
+    "fullest_server_bounds", "gateway_lost", "gateway_mtu", "gateway_routes", "gateways_added", "gateways_taken_away",
+    "interfaces_shared", "job_on_two_networks", "jumbo_line_rate", "leases_end_second_network", "lost_pair_expels",
+    "messages_beside_files", "nodes_not_processes", "one_tree_for_all", "port_or_server_lost", "private_servers",
+    "rebuild_in_one_pool", "san_path_lost", "second_network", "servers_added", "servers_by_controller",
+    "sessions_to_archive", "shared_backend", "slow_member", "startup_race", "storage_unplugged", "subnets_unset",
+    "tree_b_eff", "tree_groups", "uplink_blocking", "window_over_wan",
 )  # fmt: skip
 
 

@@ -136,6 +136,17 @@ def test_a_machine_that_is_itself_the_lab_host_has_no_such_disks(monkeypatch: py
         disks.ready(with_disk(DISK))
 
 
+def test_disks_begin_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But where nodes boot over the network: their kernel is the one that writes to their disks."""
+    monkeypatch.setattr(clock, "is_uml", lambda: True)
+    monkeypatch.setattr(disks, "_VM", tmp_path)
+    looks = tmp_path / "dirty_writeback_centisecs"
+    disks.ready(with_disk(DISK))
+    assert (tmp_path / "dirty_background_bytes").read_text() == "65536\n" and not looks.exists()
+    disks.ready(load_site(Path(__file__).parents[2] / "topologies/swgpfs/site.yaml"))
+    assert looks.read_text() == "1\n"
+
+
 def test_a_file_is_so_large_that_its_disks_write_for_two_seconds() -> None:
     # a stripe over four servers, one of them for parity: 10 MB/s on each of three
     assert enough_mib(with_disk(DISK), "work") == ceil(2 * 3 * 10e6 / 2**20)

@@ -30,6 +30,11 @@ class Platforms:
     def gateways(self) -> list[str]:
         return list(dict.fromkeys(self.by.values()))
 
+    @property
+    def even(self) -> list[str]:
+        """As many of the servers as there are gateways: all of their links may have as many files to carry."""
+        return self.servers[: len(self.gateways)]
+
 
 @dataclass(frozen=True)
 class Shared:

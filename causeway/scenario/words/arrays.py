@@ -16,18 +16,18 @@ from causeway.plan.files import done_s, share
 from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.streams import End
 from causeway.report.result import Lines, Table
-from causeway.scenario.cast import Archive, Arrays
+from causeway.scenario.cast import Archive, Arrays, Platforms
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY
 from causeway.scenario.words.storage import array_mb, port_mb
 
-#: Seconds for which files are written: a disk has nothing to do for one or two tenths of one at the start and the end.
+#: Seconds for which files are written: a file's ends take some hundredths of one.
 #: And how many on a client read a file at once.
 _SECONDS, _READERS = 2.5, 2
 #: Of names that lead to disks by chance: so many standard deviations fewer than the mean lead to one in a million.
 _SURE = 4.8
 #: Clients, and the servers on whose disks their files lie.
-Disks = Arrays | Archive
+Disks = Arrays | Platforms | Archive
 
 
 @dataclass(frozen=True)
@@ -93,18 +93,37 @@ def place(stage: Stage, cast: Disks, files: Sequence[File] = ()) -> Placed:
     """
     due = list(files) or [File(*pair) for pair in product(cast.clients, cast.servers)]
     maker, at = due[0].client, stage.site.topology.filesystems[cast.filesystem].mount_point
-    count = _names(max(Counter(file.server for file in due).values()), len(cast.servers))
-    stage.defer(lambda: _remove(stage, maker, f"{at}/on.*"))
-    stage.lab.on(maker, "sh", "-c", f"cd {at} && touch $(seq -f on.%.0f {count})").must()
-    driver, lie = driver_of(stage.lab, cast.filesystem), dict[str, list[str]]()
-    for name, server in sorted(driver.holders(stage.lab, cast.filesystem).items()):
-        if name.startswith("on."):
-            lie.setdefault(server, []).append(name)
-    found = {file: f"{at}/{lie[file.server].pop()}" for file in due if lie.get(file.server)}
+    most = max(Counter(file.server for file in due).values())
+    lie = _made(stage, cast, maker, "on", _names(most, len(cast.servers)))
+    found = {file: f"{at}/{lie[file.server].pop()}" for file in due if lie[file.server]}
     stage.same("files that lie where they should", len(due), len(found))
     if left := " ".join(name for names in lie.values() for name in names):
         stage.lab.on(maker, "sh", "-c", f"cd {at} && rm {left}").must()
-    placed = Placed(found, driver.listening(stage.lab, cast.filesystem))
+    return _placed(stage, cast, found)
+
+
+def as_they_come(stage: Stage, cast: Disks, clients: Sequence[str]) -> Placed:
+    """An empty file of each client, on the disk that its name leads to."""
+    at = stage.site.topology.filesystems[cast.filesystem].mount_point
+    lie = _made(stage, cast, clients[0], "by-name", len(clients))
+    found = [(server, name) for server, names in lie.items() for name in names]
+    return _placed(stage, cast, {File(c, s): f"{at}/{name}" for c, (s, name) in zip(clients, found, strict=True)})
+
+
+def _made(stage: Stage, cast: Disks, maker: str, stem: str, count: int) -> dict[str, list[str]]:
+    """Empty files STEM.1, STEM.2, ..., by the servers on whose disks they lie."""
+    at, driver = stage.site.topology.filesystems[cast.filesystem].mount_point, driver_of(stage.lab, cast.filesystem)
+    stage.defer(lambda: _remove(stage, maker, f"{at}/{stem}.*"))
+    stage.lab.on(maker, "sh", "-c", f"cd {at} && touch $(seq -f {stem}.%.0f {count})").must()
+    lie: dict[str, list[str]] = {server: [] for server in cast.servers}
+    for name, server in sorted(driver.holders(stage.lab, cast.filesystem).items()):
+        if name.startswith(f"{stem}."):
+            lie[server].append(name)
+    return lie
+
+
+def _placed(stage: Stage, cast: Disks, names: Mapping[File, str]) -> Placed:
+    placed = Placed(names, driver_of(stage.lab, cast.filesystem).listening(stage.lab, cast.filesystem))
     stage.defer(lambda: take_away(stage, placed))
     return placed
 

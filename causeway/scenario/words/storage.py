@@ -17,7 +17,7 @@ from causeway.plan.filesystems.spread import DIRECTIONS, Direction
 from causeway.plan.storage import dealt
 from causeway.plan.streams import StreamEnds
 from causeway.report.result import Table
-from causeway.scenario.cast import Archive, Arrays, Forwarded, Gateways, Striped
+from causeway.scenario.cast import Archive, Arrays, Forwarded, Gateways, Platforms, Striped
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import TOLERANCE, WHY, Both, both_ways, work
 from causeway.scenario.words.routes import rerouted
@@ -50,7 +50,7 @@ def port_mb(stage: Stage, cast: Storage, node: str) -> float:
     return tcp_goodput_mbit(stage.site.sends_mbit(port), stage.site.mtu(port)) / 8 / part
 
 
-def array_mb(stage: Stage, cast: Storage | Archive) -> dict[Direction, float]:
+def array_mb(stage: Stage, cast: Storage | Platforms | Archive) -> dict[Direction, float]:
     """What one server's disk writes and reads, in MB/s, as the site has it."""
     server = stage.site.servers(cast.filesystem)[0]
     shares = {way: disk_share(stage.site, cast.filesystem, server, way) for way in DIRECTIONS}
