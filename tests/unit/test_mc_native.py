@@ -7,6 +7,7 @@ action's can reach. Where a command needs no lab, it is done as well.
 import ast
 import re
 import shlex
+import threading
 import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -272,3 +273,25 @@ def test_a_command_that_takes_too_long_keeps_nobody_waiting_whoever_holds_its_ou
     begun = time.monotonic()
     assert native.run(["sh", "-c", "sleep 30 & wait"], timeout_s=0.2).rc == native.TIMED_OUT
     assert time.monotonic() - begun < 20
+
+
+def test_work_side_by_side_comes_in_the_order_of_its_items_and_fails_by_the_first() -> None:
+    at_once, most = 0, 0
+    lock = threading.Lock()
+
+    def slow(item: int) -> int:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        time.sleep(0.02 * (4 - item))
+        with lock:
+            at_once -= 1
+        if item > 1:
+            raise native.Refused(str(item))
+        return item
+
+    assert native.side_by_side(slow, [1, 0, -1], at_once=2) == [1, 0, -1] and most == 2
+    assert native.side_by_side(slow, []) == []
+    with pytest.raises(native.Refused, match=r"^2$"):
+        native.side_by_side(slow, [0, 2, 3])

@@ -5,7 +5,7 @@ Both are files that nodes share with whom they boot from.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,11 +81,14 @@ def wait_off(lab: Lab, node: str) -> None:
     until(f"{node} is off", lambda: "" if lab.state(node) == "off" else lab.state(node), deadline_s=10)
 
 
-def wait_booted(lab: Lab, nodes: Sequence[str], limit_s: float) -> dict[str, str]:
-    """Wait until the boots of all have ended; how each did."""
+def wait_booted(
+    lab: Lab, nodes: Sequence[str], limit_s: float, progress: Callable[[str], None] = lambda _: None
+) -> dict[str, str]:
+    """Wait until the boots of all have ended; how each did: "up", or what failed."""
 
     def booting() -> str:
         ended = how_booted(lab, nodes)
+        progress(f"{len(ended)} of {len(nodes)} booted")
         return " ".join(node for node in nodes if node not in ended)
 
     until("the nodes have booted", booting, deadline_s=limit_s)

@@ -9,7 +9,6 @@ from causeway.errors import LabBroken
 from causeway.lab.lab import Lab
 from causeway.lab.pools import boards
 from causeway.model.pools.onesis import OneSis, names
-from causeway.wait import until
 
 _BOOT_S = 600
 
@@ -18,14 +17,8 @@ def boot(lab: Lab, pool: OneSis, progress: Callable[[str], None]) -> None:
     """Boot all nodes of a pool. LabBroken where one does not come up."""
     nodes = names(pool)
     _switch_on(lab, pool, nodes)
-
-    def booting() -> str:
-        ended = boards.how_booted(lab, nodes)
-        progress(f"{len(ended)} of {len(nodes)} booted")
-        return " ".join(node for node in nodes if node not in ended)
-
-    until("the nodes have booted", booting, deadline_s=_BOOT_S)
-    if bad := {node: how for node, how in boards.how_booted(lab, nodes).items() if how != "up"}:
+    ended = boards.wait_booted(lab, nodes, _BOOT_S, progress)
+    if bad := {node: how for node, how in ended.items() if how != "up"}:
         raise LabBroken("\n".join(f"{node} is {how}" for node, how in bad.items()))
 
 
