@@ -1,4 +1,4 @@
-"""The folders that Causeway uses outside of a lab."""
+"""The folders that Causeway uses."""
 
 import os
 from pathlib import Path
@@ -34,6 +34,11 @@ def runs() -> Path:
     """Results: one folder a run, and `latest`."""
     return _named("CAUSEWAY_RUNS", REPO / "runs")
 
+
+#: In a lab host, what it knows of its labs: LAB/ with the rendered files and lab.json.
+LABS = Path("/run/causeway/labs")
+#: In a lab host, what it is made of, where somebody told it.
+MADE_OF = Path("/share/made-of.json")
 
 #: The site that a command takes when it is told none.
 DEFAULT_SITE = "jubl"

@@ -2,76 +2,80 @@
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import typer
 
 from causeway import errors
-from causeway.cli import (
-    bundles,
-    checkpoints,
-    complete,
-    faults,
-    labs,
-    lessons,
-    rehearsals,
-    reports,
-    runs,
-    sites,
-    sizes,
-    sources,
-    templates,
-    watching,
-)
 from causeway.cli.screen import err, tell
 from causeway.errors import BadInput, CheckFailed, LabBroken, Unsupported
 
-app = typer.Typer(
-    help="Causeway: two computing centres' clusters and their network, emulated.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(sites.doctor)
-app.command()(sites.build)
-app.command()(bundles.bundle)
-app.command()(bundles.unbundle)
-app.command()(sites.render)
-app.command()(labs.up)
-app.command()(labs.down)
-app.command()(labs.status)
-app.command()(watching.watch)
-app.command()(checkpoints.checkpoint)
-app.command()(checkpoints.back)
-app.command()(checkpoints.checkpoints)
-app.command()(templates.templates)
-# what comes after NODE... -- is no option of ours
-app.command("exec", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})(labs.exec_)
-app.command()(runs.run)
-app.command()(reports.report)
-app.command()(runs.bench)
-app.command()(rehearsals.rehearse)
-app.command()(sources.collect)
-app.command("import")(sources.import_)
-app.command()(labs.shell)
-app.command()(labs.console)
-app.command()(labs.reboot)
-app.command()(labs.drift)
-app.command()(sites.graph)
-app.command("hash")(sites.hash_)
-app.command()(sites.schema)
-app.command()(sizes.size)
-app.command()(complete.completion)
-app.add_typer(faults.app, name="fault")
-app.add_typer(lessons.app, name="lab")
+#: What completion in a shell is for, and what help says: the command that people type.
+PROGRAM = "causeway"
+#: Each command and the function of this folder that does it, in the order of --help.
+COMMANDS = {
+    "doctor": "sites.doctor",
+    "build": "sites.build",
+    "bundle": "bundles.bundle",
+    "unbundle": "bundles.unbundle",
+    "render": "sites.render",
+    "up": "bringing_up.up",
+    "down": "labs.down",
+    "status": "labs.status",
+    "watch": "watching.watch",
+    "checkpoint": "checkpoints.checkpoint",
+    "back": "checkpoints.back",
+    "checkpoints": "checkpoints.checkpoints",
+    "templates": "templates.templates",
+    "exec": "labs.exec_",
+    "run": "runs.run",
+    "report": "reports.report",
+    "bench": "runs.bench",
+    "rehearse": "rehearsals.rehearse",
+    "collect": "sources.collect",
+    "import": "sources.import_",
+    "shell": "labs.shell",
+    "console": "labs.console",
+    "reboot": "labs.reboot",
+    "drift": "labs.drift",
+    "graph": "sites.graph",
+    "hash": "sites.hash_",
+    "schema": "sites.schema",
+    "size": "sizes.size",
+    "completion": "complete.completion",
+    "fault": "faults.app",
+    "lab": "lessons.app",
+}
+#: How the words of some are read: what comes after NODE... -- is no option of ours.
+_SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
+
+
+def app(command: str = "") -> typer.Typer:
+    """The command line; of a command that is named only that, for what the others need takes half a second to load."""
+    made = typer.Typer(
+        help="Causeway: two computing centres' clusters and their network, emulated.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback()(lambda: None)  # else a command alone would have no name
+    for name in [command] if command in COMMANDS else COMMANDS:
+        module, _, function = COMMANDS[name].partition(".")
+        does = getattr(import_module(f"causeway.cli.{module}"), function)
+        if isinstance(does, typer.Typer):
+            made.add_typer(does, name=name)
+        else:
+            made.command(name, context_settings=_SETTINGS.get(name))(does)
+    return made
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code (see errors)."""
     words = sys.argv[1:] if argv is None else argv
     try:
-        code = app(words, prog_name=complete.PROGRAM, standalone_mode=False, obj=words)
+        code = app(*words[:1])(words, prog_name=PROGRAM, standalone_mode=False, obj=words)
         return int(code or 0)
     except typer.TyperException as error:
         tell(error.format_message())

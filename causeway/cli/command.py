@@ -10,7 +10,6 @@ import typer
 from causeway.cli import complete
 from causeway.errors import BadInput
 from causeway.hosts import host
-from causeway.model.load import counted_pools
 
 #: What a seat's lab is called: its site, and its number.
 SEAT = re.compile(r"(?P<site>.+)-seat-(?P<number>\d+)")
@@ -68,6 +67,8 @@ def counts(file: Path, words: list[str] | None) -> dict[str, int] | None:
 
 
 def _only_pool(file: Path, word: str) -> str:
+    from causeway.model.load import counted_pools
+
     pools = counted_pools(file)
     if not pools:
         raise BadInput(f"--count {word}: {file} has no pool with a count; leave it out")

@@ -1,9 +1,12 @@
-"""What a shell offers when Tab is pressed: read from files here, so that no lab host has to answer."""
+"""What a shell offers when Tab is pressed: read from files here, so that no lab host has to answer.
+
+Each command has these beside its options, so what reads the files is imported when Tab is pressed.
+"""
 
 import shlex
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer._completion_classes import completion_init
@@ -13,13 +16,11 @@ from causeway.folders import REPO, sites
 from causeway.hosts import host
 from causeway.hosts import templates as kept
 from causeway.hosts.checkpoints import LIST
-from causeway.lab.faults.catalogue import FAULTS, Parameter
-from causeway.lessons import lesson
-from causeway.model.site import Site
-from causeway.plan import sizing
-from causeway.scenario import runner
 
-PROGRAM = "causeway"
+if TYPE_CHECKING:
+    from causeway.lab.faults.catalogue import Parameter
+    from causeway.model.site import Site
+
 # typer's own option for completion wants the program to be on the PATH, and does this as it makes that option
 completion_init()
 
@@ -70,6 +71,8 @@ complete --command {name} --no-files --arguments "(_{name})"
 
 def completion(shell: Annotated[Shell, typer.Argument(help="bash, zsh or fish")]) -> None:
     """Print what makes a shell complete commands, options, nodes, sites, scenarios, faults and lessons."""
+    from causeway.cli.app import PROGRAM
+
     variable = f"_{PROGRAM.upper()}_COMPLETE"
     path = shlex.quote(str(REPO / "bin" / PROGRAM))
     typer.echo(_SCRIPTS[shell].format(name=PROGRAM, variable=variable, path=path), nl=False)
@@ -92,6 +95,8 @@ def clocks(incomplete: str) -> list[str]:
 
 def blocks(incomplete: str) -> list[str]:
     """The building blocks that are shipped."""
+    from causeway.plan import sizing
+
     return _begun(incomplete, sizing.catalogue().blocks)
 
 
@@ -123,21 +128,29 @@ def nodes_before_command(context: typer.Context, incomplete: str) -> list[str]:
 
 def scenarios(incomplete: str) -> list[str]:
     """The shipped scenarios."""
+    from causeway.scenario import runner
+
     return _begun(incomplete, runner.names())
 
 
 def lessons(incomplete: str) -> list[str]:
     """The shipped lessons."""
+    from causeway.lessons import lesson
+
     return _begun(incomplete, lesson.every())
 
 
 def faults(incomplete: str) -> list[str]:
     """The faults."""
+    from causeway.lab.faults.catalogue import FAULTS
+
     return _begun(incomplete, FAULTS)
 
 
 def parameters(context: typer.Context, incomplete: str) -> list[str]:
     """What may come next of a fault's PARAM=VALUE."""
+    from causeway.lab.faults.catalogue import FAULTS
+
     fault = FAULTS.get(context.params["name"])
     own = {parameter.name: parameter for parameter in fault.parameters} if fault else {}
     given = dict(word.split("=", 1) for word in context.params["words"] or () if "=" in word)
@@ -148,13 +161,13 @@ def parameters(context: typer.Context, incomplete: str) -> list[str]:
     return _begun(incomplete, (f"{name}={value}" for value in _values(own[name], given, site))) if site else []
 
 
-def _values(parameter: Parameter, others: dict[str, str], site: Site) -> Iterator[str]:
+def _values(parameter: "Parameter", others: dict[str, str], site: "Site") -> Iterator[str]:
     """What has a name in the site and fits a parameter; nothing where any word fits, for that says nothing."""
     if parameter.type is str and parameter.kind.wrong(site, "no-such-thing", others):
         yield from (word for word in _vocabulary(site) if not parameter.kind.wrong(site, word, others))
 
 
-def _vocabulary(site: Site) -> Iterable[str]:
+def _vocabulary(site: "Site") -> Iterable[str]:
     """Every name of a node, host or device, and every address and static route."""
     legs = [leg for node in site.nodes.values() for leg in node.interfaces.values()]
     routes = [site.destination(route) for node in site.nodes.values() for route in node.routes]
@@ -164,7 +177,7 @@ def _vocabulary(site: Site) -> Iterable[str]:
     return dict.fromkeys(words)
 
 
-def _site(context: typer.Context) -> Site | None:
+def _site(context: typer.Context) -> "Site | None":
     """The lab that is up as a site, or None."""
     try:
         return host.running(context.params.get("lab")).site()

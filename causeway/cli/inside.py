@@ -10,11 +10,12 @@ from pathlib import Path
 from causeway.cli import tables
 from causeway.cli.screen import err, out, print_json, show, tell
 from causeway.errors import EXIT_CHECK_FAILED, EXIT_PASSED, BadInput
+from causeway.folders import LABS
 from causeway.lab import clock, deploy, pools, power
 from causeway.lab.bench import measure
 from causeway.lab.deploy import Deployment
 from causeway.lab.faults import catalogue, ledger
-from causeway.lab.lab import LABS, Lab
+from causeway.lab.lab import Lab
 from causeway.lab.probes.drift import drift
 from causeway.lab.status import status
 from causeway.play import stay

@@ -1,4 +1,7 @@
-"""Commands that run something and measure it: scenarios, and what a lab costs."""
+"""Commands that run something and measure it: scenarios, and what a lab costs.
+
+What only the lab host does is imported when it is done there.
+"""
 
 import json
 from datetime import UTC, datetime
@@ -9,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from causeway import folders
-from causeway.cli import complete, inside, tables
+from causeway.cli import complete
 from causeway.cli import jobs as side_by_side
 from causeway.cli.command import AsJson, Clock, Count, Overlay, Topology, counts, pass_on
 from causeway.cli.screen import out, print_json, progress, tell
@@ -23,7 +26,6 @@ from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.render.overlay import check_overlay
 from causeway.report.files import link_latest
-from causeway.scenario.playbill import about, billing
 from causeway.scenario.runner import check_all, load_all, load_words
 
 
@@ -80,6 +82,8 @@ def run(
             link_latest(folders.runs())  # not from inside: a lab's jail makes no links
 
     pass_on(take)
+    from causeway.cli import inside
+
     # a seeded lab host's clock starts on a fixed day: the day outside comes with the call
     when = datetime.fromisoformat(started) if started else datetime.now(UTC)
     with progress() as say:
@@ -96,6 +100,9 @@ def _part(shard: str | None) -> tuple[int, int]:
 
 def _list(scenarios: list[str], names: list[str], count: list[str] | None, *, as_json: bool) -> None:
     """Cast every scenario on every site."""
+    from causeway.cli import tables
+    from causeway.scenario.playbill import billing
+
     check_all(scenarios)
     wanted = [load_site(site_file(name), counts(site_file(name), count)) for name in names]
     own = [Path(name) for name in scenarios if name.endswith(".py")]
@@ -161,6 +168,8 @@ def _run_side_by_side(
         raise BadInput(
             f"--jobs {jobs} plays in labs of its own, and {present.name} is up: name with --lab what it plays in"
         )
+    from causeway.scenario.playbill import about
+
     which, parts = part
     chosen = (names or [scenario.name for scenario in about(load_all([]), site)])[which - 1 :: parts]
     with progress() as say:
@@ -193,6 +202,8 @@ def bench(
     sizes = [Deployment(file, counts(file, word), None, "virtual") for word in words]
     pass_on(lambda: _bench_outside(sizes, as_json=as_json))
     with progress() as say:
+        from causeway.cli import inside
+
         inside.bench(sizes[0], say)
 
 
@@ -217,6 +228,8 @@ def _bench_outside(sizes: list[Deployment], *, as_json: bool) -> int:
     if as_json:
         print_json(rows)
     else:
+        from causeway.cli import tables
+
         out.print(tables.bench(rows))
     tell(f"kept in {kept}")
     return 0

@@ -1,15 +1,19 @@
 """In a UML lab host: this command line, for whoever is outside."""
 
-from causeway.cli import screen
-from causeway.cli.app import main
+from importlib import import_module
+
+from causeway.cli import app, screen
 from causeway.hosts.agent import Agent
 
 
 def do(words: list[str]) -> int:
     """Do a command, and print as whoever asked for it sees it."""
     screen.heed_outside()
-    return main(words)
+    return app.main(words)
 
 
 if __name__ == "__main__":
+    # each command is done by a child, which is to find loaded whatever it needs
+    app.app()
+    import_module("causeway.cli.inside")
     Agent(do).serve()

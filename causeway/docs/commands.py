@@ -16,7 +16,7 @@ TEXT = Path(__file__).with_name("commands.md")
 def commands_page() -> str:
     """Every command with its arguments and options, as `--help` has them; then exit codes, JSON, folders."""
     lines: list[str] = []
-    for name, command in _commands(typer.main.get_command(app)):
+    for name, command in _commands(typer.main.get_command(app())):
         shown = [p for p in command.params if not getattr(p, "hidden", False)]
         arguments = [_argument(p) for p in shown if p.param_type_name == "argument"]
         usage = " ".join(["bin/causeway", name, "[OPTIONS]", *arguments])

@@ -7,15 +7,16 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from causeway import folders
 from causeway.errors import BadInput
 from causeway.hosts import artefacts, asking, jail, made_of, memory, native, needs, templates, uml
 from causeway.hosts.alone import alone
-from causeway.lab.deploy import Deployment
-from causeway.lab.lab import MADE_OF
-from causeway.model.site import Site
+
+if TYPE_CHECKING:
+    from causeway.lab.deploy import Deployment
+    from causeway.model.site import Site
 
 CLOCKS = ("virtual", "paced", "real")
 
@@ -27,7 +28,7 @@ class LabHost(Protocol):
     def name(self) -> str:
         """The lab's."""
 
-    def site(self) -> Site:
+    def site(self) -> "Site":
         """The site of the lab, as it was brought up."""
 
     def do(self, argv: list[str]) -> int:
@@ -108,10 +109,10 @@ def warn_of_the_jail(tell: Callable[[str], None]) -> None:
         tell(f"{lacks} (docs/safety.md)")
 
 
-def hand_over(host: uml.UmlHost, wanted: Deployment) -> Deployment:
+def hand_over(host: uml.UmlHost, wanted: "Deployment") -> "Deployment":
     """Copy the user's files to where the lab host sees them; returns what to bring up, as it is named there."""
     shutil.copy(wanted.topology, host.share / "topology.yaml")
-    (host.share / MADE_OF.name).write_text(json.dumps(made_of.manifest()))
+    (host.share / folders.MADE_OF.name).write_text(json.dumps(made_of.manifest()))
     if wanted.overlay is not None:
         shutil.copytree(wanted.overlay, host.share / "overlay", symlinks=True)
         wanted = replace(wanted, overlay=Path("/share/overlay"))
@@ -170,7 +171,7 @@ def _alone_here() -> Iterator[None]:
 
 
 @contextmanager
-def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[tuple[uml.UmlHost, Callable[[], None]]]:
+def temporary(site: "Site", tell: Callable[[str], None]) -> Iterator[tuple[uml.UmlHost, Callable[[], None]]]:
     """A UML lab host for a site in virtual time, on which nothing is up; it ends with the block, however that ends.
 
     And what is to be called once it has its first job: until then it alone is promised memory.
@@ -184,13 +185,13 @@ def temporary(site: Site, tell: Callable[[str], None]) -> Iterator[tuple[uml.Uml
             yield host, lambda: templates.give_up_the_turn(host, turn)
 
 
-def of_a_run(site: Site) -> str:
+def of_a_run(site: "Site") -> str:
     """The name of a lab that is this command's."""
     return f"{site.name}-run-{os.getpid():07}"
 
 
 def template(
-    wanted: Deployment, site: Site, tell: Callable[[str], None], wish_mib: int | None = None
+    wanted: "Deployment", site: "Site", tell: Callable[[str], None], wish_mib: int | None = None
 ) -> tuple[uml.UmlHost, int]:
     """The template of what is wanted, which comes up where there is none, and the exit code of that.
 
@@ -230,8 +231,8 @@ def of_a_template(
 
 
 def do_in_a_lab_of_its_own(
-    wanted: Deployment,
-    site: Site,
+    wanted: "Deployment",
+    site: "Site",
     seed: int,
     tell: Callable[[str], None],
     words: Callable[[uml.UmlHost], list[str]],

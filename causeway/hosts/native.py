@@ -4,10 +4,13 @@ import os
 import sys
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from causeway import process
-from causeway.lab.lab import LABS, Lab
-from causeway.model.site import Site
+from causeway.folders import LABS
+
+if TYPE_CHECKING:
+    from causeway.model.site import Site
 
 
 @dataclass(frozen=True)
@@ -16,8 +19,10 @@ class NativeHost:
 
     name: str
 
-    def site(self) -> Site:
+    def site(self) -> "Site":
         """The site of its lab."""
+        from causeway.lab.lab import Lab
+
         return Lab.find(self.name).site
 
     def do(self, argv: list[str]) -> int:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from causeway import folders
 from causeway.errors import BadInput, LabBroken
@@ -16,7 +16,9 @@ from causeway.hosts import artefacts, asking, memory, uml
 from causeway.hosts.alone import alone
 from causeway.hosts.mailbox import put
 from causeway.hosts.uml import UmlHost
-from causeway.lab.deploy import Deployment
+
+if TYPE_CHECKING:
+    from causeway.lab.deploy import Deployment
 
 #: What a template's kernel starts from in virtual time, whatever the seeds of its labs: these come in as they wake.
 _SEED = 1
@@ -28,7 +30,7 @@ _BEGINS_S = 10
 _SOURCES = ("causeway", "nodes")
 
 
-def key(wanted: Deployment, wish_mib: int) -> str:
+def key(wanted: "Deployment", wish_mib: int) -> str:
     """By what a template is known: all that it is made of, its memory, where it may write. No seed is in it."""
     digest = sha256()
 
@@ -129,7 +131,7 @@ def make_room(mib: int, tell: Callable[[str], None], but: UmlHost | None = None)
             time.sleep(0.1)
 
 
-def begin(wanted: Deployment, site: str, wish_mib: int) -> UmlHost:
+def begin(wanted: "Deployment", site: str, wish_mib: int) -> UmlHost:
     """A lab host that is to become a template with so much memory; nothing of it is up. It dies with this process."""
     folder = folders.templates() / f"{site}-{wanted.clock}-{os.getpid():07}"
     about = {"lab": site, "clock": wanted.clock, "counts": wanted.counts, "key": key(wanted, wish_mib)}

@@ -14,14 +14,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from causeway import folders, interrupts, process
 from causeway.errors import LabBroken
 from causeway.hosts import artefacts, asking, disk, guests, mailbox, memory, terminal
 from causeway.hosts.labs import is_ours
-from causeway.model.load import load_site
-from causeway.model.site import Site
+
+if TYPE_CHECKING:
+    from causeway.model.site import Site
 
 #: Nanoseconds since 1970 at which a seeded lab host's clock starts (2026-01-01), so that runs repeat.
 _SEEDED_START_NS = 1_767_225_600_000_000_000
@@ -62,8 +63,10 @@ class UmlHost:
         text = (self.folder / "about.json").read_text()
         return dict(json.loads(text))
 
-    def site(self) -> Site:
+    def site(self) -> "Site":
         """The site of its lab, as it was handed over. OSError where that has not been done yet."""
+        from causeway.model.load import load_site
+
         return load_site(self.share / "topology.yaml", self.about.get("counts"))
 
     def running(self) -> bool:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from causeway.errors import BadInput, LabBroken
+from causeway.folders import LABS
 from causeway.lab import clock, disks, pools
 from causeway.lab.evidence import collect
 from causeway.lab.filesystems import administrators
-from causeway.lab.lab import LABS, RUNS, Lab
+from causeway.lab.lab import RUNS, Lab
 from causeway.lab.parts import Parts
 from causeway.lab.probes import neighbours
 from causeway.lab.probes.channels import wait_for_channels

@@ -11,16 +11,13 @@ from pathlib import Path
 
 from causeway import folders
 from causeway.errors import BadInput, LabBroken
+from causeway.folders import LABS
 from causeway.lab import boards, clock
 from causeway.lab.rooted import inside
 from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.process import Background, Result, run, start, transcript
 
-#: Where the lab host keeps what it knows of its labs: LAB/ with the rendered files and lab.json.
-LABS = Path("/run/causeway/labs")
-#: What this lab host is made of, where somebody told it.
-MADE_OF = Path("/share/made-of.json")
 #: Results, which outlive a lab: where a lab host of its own sees the folder outside.
 RUNS = Path("/runs") if clock.is_uml() else folders.runs()
 

@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
 from causeway.errors import LabBroken
+from causeway.folders import MADE_OF
 from causeway.lab import clock
 from causeway.lab.changes.change import Step as LabStep
 from causeway.lab.filesystems import mounted
-from causeway.lab.lab import MADE_OF, RUNS, Lab
+from causeway.lab.lab import RUNS, Lab
 from causeway.lab.probes.channels import read_channel
 from causeway.lab.probes.pairs import Pair, Seen, seen
 from causeway.lab.probes.switching import deal_buckets

@@ -7,9 +7,10 @@ from datetime import datetime
 from rich.console import Console
 
 from causeway import interrupts, took
+from causeway.folders import MADE_OF
 from causeway.lab import clock, dirt
 from causeway.lab.evidence import collect
-from causeway.lab.lab import MADE_OF, RUNS, Lab
+from causeway.lab.lab import RUNS, Lab
 from causeway.lab.probes.load import Recorder
 from causeway.process import transcript
 from causeway.render.drawing.load import load_part

@@ -20,7 +20,7 @@ from causeway.lab.deploy import Deployment
 from causeway.model.load import load_site
 from causeway.render.graph import as_data, mermaid
 
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+COMMANDS = sorted(typer.main.get_command(app()).commands)  # type: ignore[attr-defined]
 NODES_AND_COMMAND = "say which nodes and which command: causeway exec NODE... -- COMMAND...\n"
 NONE_UP = "none up; `causeway up` brings one up, --lab names one of several\n"
 

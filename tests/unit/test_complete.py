@@ -42,13 +42,13 @@ def lab(own_state: Path) -> Iterator[None]:
 
 
 def script(shell: str) -> str:
-    return CliRunner().invoke(app, ["completion", shell]).output
+    return CliRunner().invoke(app(), ["completion", shell]).output
 
 
 def offered(typed: str) -> list[str]:
     """What bash is told to offer after `causeway TYPED`."""
     env = {"COMP_WORDS": f"causeway {typed}", "COMP_CWORD": str(len(f"x {typed}x".split()) - 1)}
-    done = CliRunner().invoke(app, [], prog_name="causeway", env=env | {"_CAUSEWAY_COMPLETE": "complete_bash"})
+    done = CliRunner().invoke(app(), [], prog_name="causeway", env=env | {"_CAUSEWAY_COMPLETE": "complete_bash"})
     return done.output.split()
 
 
@@ -127,7 +127,7 @@ def test_the_other_shells_are_told_the_same(shell: str) -> None:
         "_CAUSEWAY_COMPLETE": f"complete_{shell}",
     }
     env = typed | {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    said = CliRunner().invoke(app, [], prog_name="causeway", env=env).output
+    said = CliRunner().invoke(app(), [], prog_name="causeway", env=env).output
     assert "node=cn01" in said and "node=cn02" in said and "nsd01" not in said
 
 

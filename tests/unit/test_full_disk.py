@@ -70,7 +70,7 @@ def test_only_a_file_that_was_named_is_bad_input(words: list[str], rc: int, monk
     def broken(*_: Any, **__: Any) -> Never:
         full()
 
-    monkeypatch.setattr(app, "app", broken)
+    monkeypatch.setattr(app, "app", lambda _: broken)
     assert app.main(words) == rc
 
 

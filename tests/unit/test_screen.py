@@ -19,7 +19,7 @@ from causeway.folders import REPO, sites
 from causeway.hosts import mailbox
 from tests.unit.test_cli import COSTS
 
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+COMMANDS = sorted(typer.main.get_command(app()).commands)  # type: ignore[attr-defined]
 LONG = "R00-M0-NC-3-with-a-name-as-long-as-names-may-be-and-no-place-to-fold-it"
 MEMBERS = [{"name": f"eth{number}", "up": True} for number in range(12)]
 STATUS: dict[str, Any] = {
@@ -139,7 +139,7 @@ _LAB_HOST = """
 import sys
 from pathlib import Path
 from rich.text import Text
-from causeway.cli import screen, serve
+from causeway.cli import app, screen, serve
 from causeway.hosts import agent
 
 def shows(words):
@@ -148,7 +148,7 @@ def shows(words):
     screen.err.print(Text("worse", "bold red"))
     return 0
 
-agent.SHARE, serve.main = Path(sys.argv[1]), shows
+agent.SHARE, app.main = Path(sys.argv[1]), shows
 agent.Agent(serve.do).serve()
 """
 
