@@ -18,7 +18,7 @@ from math import inf
 from causeway.scenario.cast import Ask, Platforms
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.arrays import place
-from causeway.scenario.words.mounts import due_mounts, mounted
+from causeway.scenario.words.mounts import mounted
 from causeway.scenario.words.platforms import (
     TARGET_MET,
     TOO_LITTLE,
@@ -44,12 +44,16 @@ def cast(ask: Ask) -> Platforms:
 
 def play(stage: Stage, cast: Platforms) -> None:
     gateways, name, behind = cast.gateways, cast.filesystem, list(cast.by)
-    link_mb, whole = leg_mb(stage, cast), due_mounts(stage, cast.direct[0])[name]
+    link_mb, whole = leg_mb(stage, cast), str(len(cast.servers))
     files = {of[0]: evenly(stage.site, cast, of) for of in (behind, cast.direct)}
     rows: dict[str, Row] = {}
 
     def reached(node: str) -> str:
-        return mounted(stage, node)[name]
+        return mounted(stage, node)[name].partition(" of ")[0]
+
+    def all_reach() -> None:
+        for node in behind:
+            stage.until(f"servers that {node} reaches", partial(reached, node), is_=whole, within_s=PATIENCE_S)
 
     with stage.arrange("each client has empty files, as many on each server"):
         placed = place(stage, cast, [file for own in files.values() for file in own])
@@ -78,18 +82,17 @@ def play(stage: Stage, cast: Platforms) -> None:
         some.undo()
 
     with stage.perturb("no gateway forwards any more"):
+        stage.defer(all_reach)  # what files are taken away by, whatever else happens
         off = stage.make(forwarding_off(gateways))
 
     with stage.judge("the filesystem is lost to who is behind them, and has all for who is there directly"):
-        none = f"0 of {len(cast.servers)}"
-        stage.until(f"servers that {behind[0]} reaches", partial(reached, behind[0]), is_=none, within_s=PATIENCE_S)
+        stage.until(f"servers that {behind[0]} reaches", partial(reached, behind[0]), is_="0", within_s=PATIENCE_S)
         stage.same(f"servers that {cast.direct[0]} reaches", whole, reached(cast.direct[0]))
         enough("direct, no gateway", cast.direct)
 
     with stage.contrast("with all gateways it is there again"):
         off.undo()
-        for node in behind:
-            stage.until(f"servers that {node} reaches", partial(reached, node), is_=whole, within_s=PATIENCE_S)
+        all_reach()
 
     with stage.restore("all is as it was"):
         for node in (behind[0], cast.direct[0]):

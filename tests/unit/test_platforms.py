@@ -347,6 +347,7 @@ def played(scenario: Scenario, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Sta
     try:
         scenario.play(stage, *scenario.cast_by(Ask(SWGPFS)))
     finally:
+        lab.wrong = ""
         stage.undo()
     return stage
 

@@ -33,8 +33,9 @@ _EACH, _READ = 2, 4
 #: Seconds that streams transmit beside others: all are started one after the other, which takes one or two, and nuttcp
 #: tells what they carried in steps of 64 KiB.
 _STREAMS_S = 12.0
-#: Seconds for which files are written: a file's ends take two hundredths of one.
-_SECONDS = 1.0
+#: Seconds for which files are written: where disks bound a file's ends take some hundredths of one; where a link is
+#: shared whoever loses a file's last segment waits two or three tenths for its retransmission.
+_DISKS_S, _LINKS_S = 1.0, 5.0
 #: MB/s, by direction.
 Both = Mapping[Direction, Rate]
 #: Who sends to whom, and in which network.
@@ -123,12 +124,13 @@ def in_turn(site: Site, clients: Sequence[str], servers: Sequence[str], count: i
 def work(stage: Stage, cast: Platforms, placed: Placed, files: Sequence[File], most_mb: float = inf) -> Both:
     """Clients write such files, all at once and each as large, and then read them.
 
-    They are as large as what the disk of the fullest server writes in some seconds, or what clients can send, which is
-    `most_mb` MB/s.
+    They are as large as what the disk of the fullest server writes in some seconds, or what the links do, which is
+    `most_mb` MB/s for all.
     """
     counts = Counter(file.server for file in files)
     readers = min(2, ceil(_READ * len(counts) / len(files)))
-    each_mb = min(array_mb(stage, cast)["write"] / max(counts.values()), most_mb / len(files)) * _SECONDS
+    disk_mb, links_mb = array_mb(stage, cast)["write"] / max(counts.values()), most_mb / len(files)
+    each_mb = links_mb * _LINKS_S if links_mb < disk_mb else disk_mb * _DISKS_S
     mib = readers * ceil(each_mb * 1e6 / 2**20 / readers)
     seen = arrays.work(stage, cast, placed, dict.fromkeys(files, mib), readers)
     return {way: ends.together() for way, ends in seen.items()}

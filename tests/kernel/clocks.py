@@ -1,0 +1,54 @@
+"""The first process of a guest: threads of processes that wait by reading the clock, and one that reads it in between.
+
+Prints a line of JSON for each, and ends, which ends the guest. The test beside reads the lines.
+"""
+
+import json
+import os
+import time
+
+#: As fio spins when it begins, to find out how fast the processor's own counter runs: so often, so many nanoseconds.
+SPINS, SPIN_NS = 50, 1_280_000
+#: Calls of another kind between readings, each with one.
+CALLS = 5000
+
+
+def spin(clock: int = time.CLOCK_MONOTONIC) -> dict[str, float]:
+    """Wait by reading a clock; how often that was, and how long it took by that which shows the time."""
+    begun, readings = time.monotonic_ns(), 0
+    for _ in range(SPINS):
+        until = time.clock_gettime_ns(clock) + SPIN_NS
+        while time.clock_gettime_ns(clock) < until:
+            readings += 1
+    return {"readings": readings, "ms": (time.monotonic_ns() - begun) / 1e6}
+
+
+def side_by_side(count: int) -> list[dict[str, float]]:
+    """So many processes, all at once."""
+    ends = []
+    for _ in range(count):
+        here, there = os.pipe()
+        if os.fork() == 0:
+            os.write(there, json.dumps(spin()).encode())
+            os._exit(0)
+        ends.append(here)
+    found = [json.loads(os.read(end, 1000)) for end in ends]
+    for _ in ends:
+        os.wait()
+    return found
+
+
+def busy() -> dict[str, float]:
+    """Read the clock between other calls."""
+    begun = time.monotonic_ns()
+    for _ in range(CALLS):
+        time.monotonic_ns()
+        os.getppid()
+    return {"ms": (time.monotonic_ns() - begun) / 1e6}
+
+
+if __name__ == "__main__":
+    print(json.dumps({"what": "one", **spin()}), flush=True)
+    print(json.dumps({"what": "eight", "each": side_by_side(8)}), flush=True)
+    print(json.dumps({"what": "busy", **busy()}), flush=True)
+    os._exit(0)

@@ -1,0 +1,33 @@
+"""In the lab's own kernel: who waits by reading the clock rests, and time passes as fast for it as it says."""
+
+from typing import Any
+
+import clocks
+import pytest
+from guests import lines
+
+#: What the spins are to take, and at most: a rest is a millisecond, and a spin ends within two.
+LEAST_MS = clocks.SPINS * clocks.SPIN_NS / 1e6
+MOST_MS = clocks.SPINS * 2 + 1
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    return {line["what"]: line for line in lines("clocks.py", tmp_path_factory.mktemp("guest"))}
+
+
+def test_who_waits_by_reading_the_clock_reads_it_rarely(found: dict[str, dict[str, Any]]) -> None:
+    assert 256 <= found["one"]["readings"] < 256 + 4 * clocks.SPINS
+    assert LEAST_MS <= found["one"]["ms"] < MOST_MS
+
+
+def test_several_that_wait_so_wait_at_the_same_time(found: dict[str, dict[str, Any]]) -> None:
+    """Each begins with readings that do not rest, while the others wait for the CPU."""
+    for one in found["eight"]["each"]:
+        assert one["readings"] < 256 + 4 * clocks.SPINS
+        assert LEAST_MS <= one["ms"] < MOST_MS + 8 * 2
+
+
+def test_who_does_something_else_between_readings_does_not_rest_for_them(found: dict[str, dict[str, Any]]) -> None:
+    """But as who enters the kernel often does: a millisecond after each thousand times."""
+    assert found["busy"]["ms"] < 3 * clocks.CALLS / 1000 + clocks.CALLS * 0.003
