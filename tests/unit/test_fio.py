@@ -11,8 +11,8 @@ from causeway.lab.probes.fio import Job
 from tests.unit.here import here
 
 JOBS = [Job(f"c{n}", f"/work/io.c{n}", 0, 3) for n in range(4)]
-#: Stands in for fio: notes when it began, and says that it did so many bytes in so many milliseconds, the last one after
-#: half a second in which it looked for its file.
+#: Stands in for fio: notes when it began, and says that it did so many bytes in so many milliseconds, the last one
+#: after half a second in which it looked for its file.
 FIO = """#!/bin/sh
 cut -d' ' -f1 /proc/uptime >>{began}
 case $* in *io.c3*) at=1500 ;; *) at=1000 ;; esac

@@ -62,8 +62,8 @@ class Done:
 def play(lab: Lab, jobs: Sequence[Job], direction: Direction) -> Done:
     """Do all jobs at the same time. What is written is on the servers in the end (fsync).
 
-    They are started one after the other, and begin at one moment of the lab's clock. Who finds its file later, since its
-    question waits behind what others write already, has taken longer by that.
+    They are started one after the other, and begin at one moment of the lab's clock. Who finds its file later, since
+    its question waits behind what others write already, has taken longer by that.
     """
     moment = time.clock_gettime(time.CLOCK_BOOTTIME) + _STARTED_S + _EACH_S * len(jobs)
     wait = ["sh", "-c", _WAIT, str(round(100 * moment))]
