@@ -84,7 +84,7 @@ def test_every_scenario_has_a_page_with_claim_source_and_all_phases() -> None:
 
 
 def test_the_readme_names_every_command_and_no_other() -> None:
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(app())
     table = README.split("| command | what it does |")[1].split("\n\n")[0]
     cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
     named = {name for cell in cells for name in re.findall(r"`([a-z]+)", cell)}
