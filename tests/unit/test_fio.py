@@ -40,8 +40,8 @@ def test_all_begin_at_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     done = fio.play(here(tmp_path), JOBS, "write")
     moments = [float(line) for line in began.read_text().split()]
     assert len(moments) == 4 and min(moments) - before > 0.4 and max(moments) - min(moments) < 0.3
-    assert (done.mebibytes, done.seconds) == (12, 2.0) and done.rate_mb == pytest.approx(6.291, rel=0.001)
-    assert done.each_mb == (*(pytest.approx(2.097, rel=0.001),) * 3, pytest.approx(1.573, rel=0.001))
+    assert (done.mebibytes, done.seconds) == (12, 1.5) and done.rate_mb == pytest.approx(8.39, rel=0.001)
+    assert done.each_mb == (pytest.approx(2.097, rel=0.001),) * 4 and done.ended_s == (1.5, 1.5, 1.5, 2.0)
 
 
 def test_who_is_started_too_late_is_no_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

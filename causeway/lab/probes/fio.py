@@ -47,11 +47,16 @@ class DiskJob(Job):
 
 @dataclass(frozen=True)
 class Done:
-    """All nodes' work together: what was carried, and what the node took that took longest; and each job's MB/s."""
+    """All nodes' work together: what was carried, and what the node took that took longest; and each job's MB/s.
+
+    `ended_s` are the seconds from when the first began to each one's end. Who finds its file later than others, since
+    its question waits behind what they write already, had its MB/s in a shorter time than that.
+    """
 
     mebibytes: int
     seconds: float
     each_mb: tuple[float, ...]
+    ended_s: tuple[float, ...]
 
     @property
     def rate_mb(self) -> float:
@@ -62,8 +67,7 @@ class Done:
 def play(lab: Lab, jobs: Sequence[Job], direction: Direction) -> Done:
     """Do all jobs at the same time. What is written is on the servers in the end (fsync).
 
-    They are started one after the other, and begin at one moment of the lab's clock. Who finds its file later, since
-    its question waits behind what others write already, has taken longer by that.
+    They are started one after the other, and begin at one moment of the lab's clock.
     """
     moment = time.clock_gettime(time.CLOCK_BOOTTIME) + _STARTED_S + _EACH_S * len(jobs)
     wait = ["sh", "-c", _WAIT, str(round(100 * moment))]
@@ -81,10 +85,9 @@ def play(lab: Lab, jobs: Sequence[Job], direction: Direction) -> Done:
             raise LabBroken(f"fio on {job.node} did {part['io_bytes']} of {job.size_mib} MiB")
         begun_ms.append(done["job_start"])
         took_ms.append(done["job_runtime"])
-    if not any(isinstance(job, DiskJob) for job in jobs):  # whose beginnings are chosen
-        took_ms = [begun - min(begun_ms) + took for begun, took in zip(begun_ms, took_ms, strict=True)]
+    ended_s = tuple((begun - min(begun_ms) + took) / 1000 for begun, took in zip(begun_ms, took_ms, strict=True))
     each = tuple(job.size_mib * 2**20 / 1e3 / ms for job, ms in zip(jobs, took_ms, strict=True))
-    return Done(sum(job.size_mib for job in jobs), max(took_ms) / 1000, each)
+    return Done(sum(job.size_mib for job in jobs), max(took_ms) / 1000, each, ended_s)
 
 
 def _argv(job: Job, direction: Direction) -> list[str]:

@@ -167,8 +167,8 @@ def work(stage: Stage, cast: Disks, placed: Placed, sizes_mib: Mapping[File, int
         jobs = [Job(file.client, placed.names[file], n * pieces[file], pieces[file]) for file, n in parts]
         done = fio.play(stage.lab, jobs, way)
         seen: dict[File, float] = {}
-        for (file, _), job, mb in zip(parts, jobs, done.each_mb, strict=True):
-            seen[file] = max(seen.get(file, 0.0), job.size_mib * 2**20 / 1e6 / mb)
+        for (file, _), ended_s in zip(parts, done.ended_s, strict=True):
+            seen[file] = max(seen.get(file, 0.0), ended_s)
         sizes = {file: size * 2**20 / 1e6 for file, size in sizes_mib.items()}
         found[way] = Ends(sizes, _due_s(stage, cast, placed, sizes, way), seen)
     return found
