@@ -13,6 +13,7 @@ Source: Redpaper, "GPFS performance tests", Figure 6 (I/O performance scaling wi
 
 from dataclasses import dataclass
 from functools import reduce
+from math import ceil
 
 from causeway.lab.changes.change import together
 from causeway.lab.faults import link_rate
@@ -24,6 +25,8 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, both_ways, enough_mib, judge_files, judge_spread, show_files
 
 SHARED_MIB = 8
+#: On a client, of a file on disks: one alone waits for a disk and the network in turn.
+READERS = 2
 TURNS = 0.35
 WHY_TURNS = "one client at a time has the lock, and passing it on takes as long as some blocks"
 
@@ -52,7 +55,8 @@ def cast(ask: Ask) -> Cast:
 def play(stage: Stage, cast: Cast) -> None:
     name, clients = cast.filesystem, cast.clients
     about, driver = stage.site.topology.filesystems[name], driver_of(stage.lab, name)
-    size_mib = enough_mib(stage.site, name)
+    readers = READERS if about.disk else 1
+    size_mib = readers * ceil(enough_mib(stage.site, name) / readers)
     groups = [clients[:n] for n in (1, 2, 4, 8, 16) if n <= len(clients)]
     one, server = clients[0], stage.site.servers(name)[0]
     first = path(stage.site, one, stage.site.known_by(server).address).hops[0].segments[0]
@@ -63,7 +67,7 @@ def play(stage: Stage, cast: Cast) -> None:
         stage.lab.on(one, "sh", "-c", f"rm -f {about.mount_point}/io.*").must()
 
     def own(nodes: list[str]) -> Both:
-        return both_ways(stage, name, nodes, size_mib=size_mib, shared=False)
+        return both_ways(stage, name, nodes, size_mib=size_mib, shared=False, readers=readers)
 
     def one_file(nodes: list[str]) -> Both:
         return both_ways(stage, name, nodes, size_mib=SHARED_MIB, shared=True)
