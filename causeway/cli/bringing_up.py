@@ -1,4 +1,7 @@
-"""The command that brings up a lab that people work in."""
+"""The command that brings up a lab that people work in.
+
+What only the lab host does is imported when it is done there, and what comes after all when that is.
+"""
 
 from time import monotonic
 from typing import Annotated
@@ -49,9 +52,9 @@ def _bring_up(wanted: Deployment, *, quiet: bool) -> int:
     else:
         rc = _bring_up_uml(site, wanted, quiet=quiet)
     if rc == 0:
-        tell(f"up in {monotonic() - begun:.0f} s")
         from causeway.cli import hints
 
+        tell(f"up in {monotonic() - begun:.0f} s")
         for line in hints.after_up(site, wanted.topology):
             tell(line)
     return rc

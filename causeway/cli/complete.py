@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer._completion_classes import completion_init
 
+from causeway.cli.app import PROGRAM
 from causeway.errors import BadInput, LabBroken
 from causeway.folders import REPO, sites
 from causeway.hosts import host
@@ -71,8 +72,6 @@ complete --command {name} --no-files --arguments "(_{name})"
 
 def completion(shell: Annotated[Shell, typer.Argument(help="bash, zsh or fish")]) -> None:
     """Print what makes a shell complete commands, options, nodes, sites, scenarios, faults and lessons."""
-    from causeway.cli.app import PROGRAM
-
     variable = f"_{PROGRAM.upper()}_COMPLETE"
     path = shlex.quote(str(REPO / "bin" / PROGRAM))
     typer.echo(_SCRIPTS[shell].format(name=PROGRAM, variable=variable, path=path), nl=False)
