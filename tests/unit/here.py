@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from causeway.folders import REPO
+from causeway.lab.changes.change import Change
 from causeway.lab.lab import Lab
 from causeway.model.load import load_site
 from causeway.report.result import Comparison
@@ -36,6 +38,24 @@ class Here(Lab):
 
 def here(folder: Path) -> Here:
     return Here(SITE, folder)
+
+
+@dataclass(frozen=True)
+class _Noted(Change):
+    made: Callable[[], object]
+    undone: Callable[[], object]
+
+    def make(self, lab: Any) -> Any:
+        self.made()
+        return super().make(lab)
+
+    def undo(self, _: Any) -> Any:
+        return self.undone
+
+
+def noted(title: str, made: Callable[[], object], undone: Callable[[], object]) -> Change:
+    """A change of no node: what a stand-in does when it is made, and when it is undone."""
+    return _Noted(title, (), (), made, undone)
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, play: Callable[..., None], words: Mapping[str, Any]) -> None:

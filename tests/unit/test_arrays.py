@@ -26,7 +26,7 @@ from causeway.scenario.runner import Scenario, load
 from causeway.scenario.stage import Stage
 from causeway.scenario.words import arrays
 from causeway.scenario.words.arrays import Both, Ends, File, Placed, Rate, carried_mb, computed_s, evenly
-from tests.unit.here import SITE, Here
+from tests.unit.here import SITE, Here, noted
 
 DS3400, DS5300 = (load_site(REPO / f"topologies/{name}/site.yaml") for name in ("ds3400", "ds5300"))
 FOUR, TWO = Ask(DS3400).arrays(3), Ask(DS5300).arrays(2, 3)
@@ -253,24 +253,11 @@ class Block(Here):
         return Placed({File(c, s): f"/gpfs0/{c}.{s}" for c in self.cast.clients for s in self.cast.servers}, {})
 
     def change(self, title: str) -> Change:
-        block = self
+        def undone() -> None:
+            self.made.remove(title)
+            self.undone += 1
 
-        class Made(Change):
-            def make(self, lab: Any) -> Any:
-                block.made.append(title)
-                return super().make(lab)
-
-            def undo(self, lab: Any) -> Any:
-                done = super().undo(lab)
-
-                def back() -> None:
-                    block.made.remove(title)
-                    block.undone += 1
-                    done()
-
-                return back
-
-        return Made(title, (), ())
+        return noted(title, lambda: self.made.append(title), undone)
 
     def on(self, node: str, *argv: str, **_: Any) -> Result:  # type: ignore[override]
         if argv[0] == "sh":

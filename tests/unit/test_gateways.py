@@ -31,7 +31,7 @@ from causeway.scenario.words import storage
 from causeway.scenario.words.files import Both, Outcome
 from causeway.scenario.words.packets import ARRIVES, STALLS
 from causeway.scenario.words.streams import Lone
-from tests.unit.here import SITE, Here
+from tests.unit.here import SITE, Here, noted
 
 PLANCK = load_site(REPO / "topologies/planck/site.yaml")
 GATEWAYS = Ask(PLANCK).gateways(3)
@@ -262,20 +262,12 @@ class Lab(Here):
 
     def change(self, title: str) -> Change:
         self.asked[title] = 0
-        lab = self
 
-        class Made(Change):
-            def undo(self, of: Any) -> Any:
-                done = super().undo(of)
+        def undone() -> None:
+            self.asked.pop("pgw1:ib0" if "silent" in title else title, None)
+            self.asked["undone"] = 1
 
-                def back() -> None:
-                    lab.asked.pop("pgw1:ib0" if "silent" in self.title else title, None)
-                    lab.asked["undone"] = 1
-                    done()
-
-                return back
-
-        return Made(title, (), ())
+        return noted(title, lambda: None, undone)
 
     def slower(self, stage: Stage, ports: Sequence[Port], rate_mbit: int, what: str) -> tuple[Change, Site]:
         site = stage.site

@@ -15,7 +15,7 @@ from causeway.process import Result
 from causeway.scenario.cast import Ask
 from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
-from tests.unit.here import SITE, Here
+from tests.unit.here import SITE, Here, noted
 
 SCENARIO = load("name_server_dead")
 DEISA = load_site(REPO / "topologies/deisa/site.yaml")
@@ -44,23 +44,12 @@ class Asked(Here):
         self.silent: list[str] = []
         self.refusing = False
 
-    def change(self, make: Callable[[], object], undo: Callable[[], object]) -> Change:
-        class Made(Change):
-            def make(self, lab: Any) -> Any:
-                make()
-                return super().make(lab)
-
-            def undo(self, _: Any) -> Any:
-                return undo
-
-        return Made("change", (), ())
-
     def hangs(self, server: str, daemon: str) -> Change:
         assert daemon == "named"
-        return self.change(lambda: self.silent.append(server), lambda: self.silent.remove(server))
+        return noted("change", lambda: self.silent.append(server), lambda: self.silent.remove(server))
 
     def stopped(self, *_: object) -> Change:
-        return self.change(lambda: setattr(self, "refusing", True), lambda: setattr(self, "refusing", False))
+        return noted("change", lambda: setattr(self, "refusing", True), lambda: setattr(self, "refusing", False))
 
     def waits(self, command: str) -> int:
         """A lookup's; 255 where nobody answers."""
@@ -106,7 +95,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Non
         words = {
             "hangs": asked.hangs,
             "service_stopped": asked.stopped,
-            "file_changed": lambda *_: asked.change(lambda: None, lambda: None),
+            "file_changed": lambda *_: noted("change", lambda: None, lambda: None),
             "take_out": lambda *_: None,
             "delete": lambda *_: None,
             "add": asked.add,

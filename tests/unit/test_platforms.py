@@ -26,7 +26,7 @@ from causeway.scenario.words import archive, arrays
 from causeway.scenario.words.archive import least_sessions, link_mb, required_mb
 from causeway.scenario.words.arrays import File, Placed, Rate, computed_s
 from causeway.scenario.words.platforms import Row, by_fewer, evenly, fairly, least_mb, verdict
-from tests.unit.here import SITE, Here, stand_in
+from tests.unit.here import SITE, Here, noted, stand_in
 
 SWGPFS = load_site(REPO / "topologies/swgpfs/site.yaml")
 BOTH, ARCHIVE, SHARED = Ask(SWGPFS).platforms(), Ask(SWGPFS).archive(4), Ask(SWGPFS).shared(2)
@@ -272,25 +272,29 @@ class Lab(Here):
             return 1.0
         return 1.4 if self.wrong in ("three are no worse", "one more is nothing", "half is all") else 0.5
 
+    def mount_everywhere(self) -> None:
+        """Nothing that a test looks at."""
+
+    def grant(self) -> None:
+        self.granted = True
+
+    def deny(self) -> None:
+        self.granted = False
+
+    def new_mount(self, _: str) -> str:
+        return "refused" if self.wrong == "the grant is no use" else "mounted"
+
+    def digest(self, _: Stage, node: str, __: str) -> str:
+        stale = {"a reader has the old one": self.written == 2, "the grant brings the old one": self.granted}
+        old = self.wrong == "nobody reads it" or (node == "slic1" and stale.get(self.wrong, False))
+        return "old" if old else f"sum{self.written}"
+
     def change(self, title: str) -> Change:
-        lab = self
+        def undone() -> None:
+            self.made.remove(title)
+            self.undone += 1
 
-        class Made(Change):
-            def make(self, at: Any) -> Any:
-                lab.made.append(title)
-                return super().make(at)
-
-            def undo(self, at: Any) -> Any:
-                done = super().undo(at)
-
-                def back() -> None:
-                    lab.made.remove(title)
-                    lab.undone += 1
-                    done()
-
-                return back
-
-        return Made(title, (), ())
+        return noted(title, lambda: self.made.append(title), undone)
 
 
 def played(scenario: Scenario, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Stage:
@@ -338,8 +342,8 @@ def played(scenario: Scenario, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Sta
         "sessions": sessions,
         "take_away": lambda *_: None,
         "PATIENCE_S": 0.2,
-        "digest": lambda _, node, __: digest(lab, node),
-        "Trust": lambda *_: Granting(lab),
+        "digest": lab.digest,
+        "Trust": lambda *_: lab,
     }
     stand_in(monkeypatch, scenario.play, {name: w for name, w in words.items() if name in scenario.play.__globals__})
     monkeypatch.setattr(Lab, "on", on)
@@ -350,33 +354,6 @@ def played(scenario: Scenario, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Sta
         lab.wrong = ""
         stage.undo()
     return stage
-
-
-def digest(lab: Lab, node: str) -> str:
-    stale = (lab.wrong, node) in {("a reader has the old one", "slic1"), ("the grant brings the old one", "slic1")}
-    old = lab.wrong == "nobody reads it" or (stale and lab.wrong.startswith("a reader") and lab.written == 2)
-    old = old or (stale and lab.wrong.startswith("the grant") and lab.granted)
-    return "old" if old else f"sum{lab.written}"
-
-
-class Granting:
-    """Who may mount, and what becomes of it."""
-
-    def __init__(self, lab: Lab) -> None:
-        self._lab = lab
-        lab.granted = False
-
-    def mount_everywhere(self) -> None:
-        """Nothing that a test looks at."""
-
-    def grant(self) -> None:
-        self._lab.granted = True
-
-    def deny(self) -> None:
-        self._lab.granted = False
-
-    def new_mount(self, _: str) -> str:
-        return "refused" if self._lab.wrong == "the grant is no use" else "mounted"
 
 
 def on(lab: Lab, node: str, *argv: str, **_: Any) -> Result:

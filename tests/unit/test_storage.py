@@ -25,7 +25,7 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words import routes, storage
 from causeway.scenario.words.files import Both, Outcome
 from causeway.scenario.words.storage import Beside
-from tests.unit.here import SITE, Here
+from tests.unit.here import SITE, Here, noted
 
 DCS = load_site(REPO / "topologies/dcs9900/site.yaml")
 STORAGE = Ask(DCS).forwarded(3)
@@ -214,19 +214,10 @@ class Block(Here):
         return (1.2 if "more" in self.wrong or "nobody" in self.wrong else 0.8) if here.get(self.wrong) else 1
 
     def change(self, title: str) -> Change:
-        block = self
+        def undone() -> None:
+            self.undone += 1
 
-        class Made(Change):
-            def undo(self, lab: Any) -> Any:
-                done = super().undo(lab)
-
-                def back() -> None:
-                    block.undone += 1
-                    done()
-
-                return back
-
-        return Made(title, (), ())
+        return noted(title, lambda: None, undone)
 
 
 def played(scenario: Scenario, block: Block, monkeypatch: pytest.MonkeyPatch) -> Stage:

@@ -80,17 +80,12 @@ def carried_mb(stage: Stage, title: str, streams: Sequence[Stream], way: Directi
 # files
 
 
-def disks_mb(stage: Stage, cast: Platforms, servers: Sequence[str]) -> dict[Direction, float]:
-    """What servers' disks do."""
-    return {way: mb * len(servers) for way, mb in array_mb(stage, cast).items()}
-
-
 def least_mb(stage: Stage, cast: Platforms, clients: Iterable[str]) -> dict[Direction, float]:
     """The least of what the network carries between clients and servers (`even`), and of what these' disks do."""
     senders = dict.fromkeys(cast.by.get(client, client) for client in clients)
     own = sum(leg.network in cast.networks for node in senders for leg in stage.site.nodes[node].interfaces.values())
     links_mb = min(own, len(cast.even) * len(cast.networks)) * leg_mb(stage, cast)
-    return {way: min(links_mb, mb) for way, mb in disks_mb(stage, cast, cast.even).items()}
+    return {way: min(links_mb, mb * len(cast.even)) for way, mb in array_mb(stage, cast).items()}
 
 
 def evenly(site: Site, cast: Platforms, clients: Sequence[str]) -> list[File]:
