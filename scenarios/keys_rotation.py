@@ -13,6 +13,7 @@ Source: Redpaper, "SSL setup for the local CLIENT cluster" (mmauth genkey new, c
 from causeway.lab.faults import service_stopped
 from causeway.scenario.cast import Ask, Mounts
 from causeway.scenario.stage import Stage
+from causeway.scenario.words.logins import until_left
 from causeway.scenario.words.trust import ARBITRATING, MOUNTED, Trust
 
 
@@ -40,6 +41,7 @@ def play(stage: Stage, cast: Mounts) -> None:
 
     with stage.perturb(f"{away} does not answer while the new key is committed and the owner drops the old one"):
         silent = stage.make(service_stopped(stage.lab, away, "sshd"))
+        until_left(stage, away)
         trust.client("mcauth", "genkey", "commit")
         trust.tell_owner()
         silent.undo()

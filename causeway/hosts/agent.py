@@ -22,6 +22,7 @@ from causeway.process import run_all
 SHARE = Path("/share")
 #: Of our kernel (images/kernel, the patch that clones it): which clone it is, and what has it rest.
 _CLONE = Path("/proc/uml_clone")
+_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 _URANDOM, _PROC = Path("/dev/urandom"), Path("/proc")
 #: ioctl(2) of random(4): draw from what was mixed in from now on, not only after minutes.
 _RNDRESEEDCRNG = 0x5207
@@ -98,6 +99,8 @@ class Agent:
     def _rest(self, wanted: str) -> None:
         """Stop all of the lab host here, kernel and all, until the launcher has it go on; a clone of it begins anew."""
         (SHARE / wanted).unlink()
+        # what files of the image have in memory would be copied for each clone, which has it from the machine's
+        _DROP_CACHES.write_text("1\n")
         before = _CLONE.read_text()
         with _CLONE.open("wb", buffering=0) as kernel:
             kernel.write(f"@{_word('rest')}".encode())

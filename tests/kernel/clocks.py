@@ -1,16 +1,21 @@
-"""The first process of a guest: processes that wait by reading the clock, and one that reads it in between.
+"""The first process of a guest: processes that wait by reading the clock, or a socket that has nothing, and one that
+does something in between.
 
 Prints a line of JSON for each, and ends, which ends the guest. The test beside reads the lines.
 """
 
 import json
 import os
+import select
+import socket
 import time
 
 #: As fio spins when it begins, to find out how fast the processor's own counter runs: so often, so many nanoseconds.
 SPINS, SPIN_NS = 50, 1_280_000
 #: Calls of another kind between readings, each with one.
 CALLS = 5000
+#: How long a peer is silent, in seconds.
+SILENT_S = 0.5
 
 
 def spin() -> dict[str, float]:
@@ -47,8 +52,41 @@ def busy() -> dict[str, float]:
     return {"ms": (time.monotonic_ns() - begun) / 1e6}
 
 
+def silent(*, answered: bool) -> dict[str, float]:
+    """Wait for the first byte of a peer as GlusterFS does in a handshake of TLS, told meanwhile that it may write.
+
+    Where it is `answered`, a second socket has a byte for it each time.
+    """
+    (here, peer), (other, gives) = socket.socketpair(), socket.socketpair()
+    if os.fork() == 0:
+        time.sleep(SILENT_S)
+        peer.send(b"1")
+        os._exit(0)
+    here.setblocking(False)
+    wanted = select.EPOLLIN | select.EPOLLOUT | select.EPOLLONESHOT
+    events = select.epoll()
+    events.register(here, wanted)
+    begun, tries = time.monotonic_ns(), 0
+    while True:
+        events.poll()
+        if answered:
+            gives.send(b"1")
+            other.recv(1)
+        try:
+            here.recv(1)
+            break
+        except BlockingIOError:
+            tries += 1
+            events.modify(here, wanted)
+    found = {"tries": tries, "ms": (time.monotonic_ns() - begun) / 1e6}
+    os.wait()
+    return found
+
+
 if __name__ == "__main__":
     print(json.dumps({"what": "one", **spin()}), flush=True)
     print(json.dumps({"what": "eight", "each": side_by_side(8)}), flush=True)
     print(json.dumps({"what": "busy", **busy()}), flush=True)
+    print(json.dumps({"what": "silent", **silent(answered=False)}), flush=True)
+    print(json.dumps({"what": "answered", **silent(answered=True)}), flush=True)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""In the lab's own kernel: who waits by reading the clock rests, and time passes as fast for it as it says."""
+"""In the lab's own kernel: who waits by reading the clock, or a socket that has nothing, rests meanwhile."""
 
 from typing import Any
 
@@ -31,3 +31,16 @@ def test_several_that_wait_so_wait_at_the_same_time(found: dict[str, dict[str, A
 def test_who_does_something_else_between_readings_does_not_rest_for_them(found: dict[str, dict[str, Any]]) -> None:
     """But as who enters the kernel often does: a millisecond after each thousand times."""
     assert found["busy"]["ms"] < 3 * clocks.CALLS / 1000 + clocks.CALLS * 0.003
+
+
+def test_who_asks_a_silent_peer_again_and_again_asks_rarely_and_hears_it_at_once(
+    found: dict[str, dict[str, Any]],
+) -> None:
+    silent_ms = clocks.SILENT_S * 1000
+    assert 256 <= found["silent"]["tries"] <= 256 + silent_ms
+    assert silent_ms <= found["silent"]["ms"] < silent_ms + 3
+
+
+def test_who_gets_something_meanwhile_does_not_rest_for_what_there_is_not(found: dict[str, dict[str, Any]]) -> None:
+    """But as who enters the kernel often does: a millisecond after each thousand times."""
+    assert found["answered"]["tries"] > 256 + 50 * clocks.SILENT_S * 1000

@@ -85,6 +85,7 @@ def test_a_lab_that_is_to_be_a_template_rests_when_its_last_job_has_ended_and_dr
 
         def write(self, _: bytes) -> None:
             assert job.rc == 1
+            assert (tmp_path / "drop_caches").read_text() == "1\n"
             (tmp_path / "chance").write_bytes(b"seed 7")
             (tmp_path / "date").write_text("1767225600.5")
             (tmp_path / "poweroff").touch()
@@ -98,6 +99,7 @@ def test_a_lab_that_is_to_be_a_template_rests_when_its_last_job_has_ended_and_dr
     random = tmp_path / "urandom"
     monkeypatch.setattr(agent, "SHARE", tmp_path)
     monkeypatch.setattr(agent, "_CLONE", Kernel())
+    monkeypatch.setattr(agent, "_DROP_CACHES", tmp_path / "drop_caches")
     monkeypatch.setattr(agent, "_word", {"rest": "7"}.__getitem__)
     monkeypatch.setattr(agent, "_URANDOM", random)
     monkeypatch.setattr(agent.fcntl, "ioctl", lambda _, number: asked.append(number))
@@ -155,6 +157,7 @@ def test_it_has_the_kernel_rest_and_in_a_clone_begins_anew(
     kernel, share = Kernel(), tmp_path / "share"
     monkeypatch.setattr(agent, "SHARE", share)
     monkeypatch.setattr(agent, "_CLONE", kernel)
+    monkeypatch.setattr(agent, "_DROP_CACHES", tmp_path / "drop_caches")
     monkeypatch.setattr(agent, "_word", {"rest": "7"}.__getitem__)
     before = submit(share, ["shell"])
     (share / "rest").touch()

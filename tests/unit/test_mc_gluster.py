@@ -199,7 +199,7 @@ def test_bricks_start_anew_also_those_that_were_left_dead_and_no_other_process_e
     gluster.grant(Config("blue.example", folder=var), WORK, restart=True)
     assert answers.begun[1] == "gluster --mode=script volume start work force"
     anew = [line for line in answers.begun if line.startswith("ssh")]
-    assert [line.split()[5] for line in anew] == ["n1", "n2"]
+    assert [next(word for word in line.split() if word in WORK.server_names) for line in anew] == ["n1", "n2"]
     assert all("pkill -x -F $file glusterfsd; done; gluster volume start work force" in line for line in anew)
 
 
@@ -214,23 +214,24 @@ def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("program", ["/usr/sbin/glusterfs", "/usr/bin/stat"])
 @pytest.mark.parametrize(("hangs", "tries"), [(1, 2), (2, 2), (0, 1)])
 def test_a_mount_that_hangs_is_ended_and_tried_once_more(
-    hangs: int, tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hangs: int, tries: int, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[list[str]] = []
 
     def run(argv: list[str], **_: object) -> native.Result:
         begun.append(argv)
-        hung = argv[0].endswith("/mount") and len(begun) <= 2 * hangs
+        hung = argv[0] == program and sum(argv[0] == program for argv in begun) <= hangs
         return native.Result(native.TIMED_OUT, b"", "no answer within 30 s") if hung else native.Result(0, b"", "")
 
     monkeypatch.setattr(native, "run", run)
     monkeypatch.setattr(gluster, "state", lambda _: None if hangs == 2 else State(3, 3, 0))
-    why = gluster._try_mount("nsd01:/work", "/work", ["ro"], tmp_path / "log")
+    why = gluster._try_mount(["--volfile-server=nsd01", "--volfile-id=/work"], "/work", tmp_path / "log")
     assert why == ("no answer within 30 s" if hangs == 2 else "")
     assert [argv[:3] for argv in begun if "umount" in argv[0]] == [["/usr/bin/umount", "-f", "-l"]] * hangs
-    assert sum(argv[0].endswith("/mount") for argv in begun) == tries
+    assert sum(argv[0] == program for argv in begun) == tries
 
 
 def test_a_mount_of_stripes_says_how_many_servers_may_be_missing(mounted: Path) -> None:
@@ -334,8 +335,10 @@ class Server:
         (folder / "work").mkdir()
         self.filter = folder / "brick"
         text = FILTER.read_text()
-        assert text.count("/var/mc/gen/grants 2>") == 1
-        self.filter.write_text(text.replace("/var/mc/gen/grants 2>", f"{folder}/gen/grants 2>"))
+        for its, ours in {"=/var/mc/gen/grants ": f"={folder}/gen/grants ", "/run/mc.name ": f"{folder}/name "}.items():
+            assert its in text
+            text = text.replace(its, ours)
+        self.filter.write_text(text.replace("/run/mc.name;", f"{folder}/name;"))
 
     def grants(self, text: str) -> None:
         (self.folder / "gen" / "grants").write_text(text)
@@ -395,6 +398,13 @@ def test_the_export_is_added_once(server: Server) -> None:
     once = file.read_text()
     server.filters(file).must()
     assert file.read_text() == once
+
+
+def test_a_server_that_knows_its_name_adds_to_its_own_bricks_file_alone(server: Server) -> None:
+    server.grants(GRANTS)
+    (server.folder / "name").write_text("nsd01f\n")
+    assert server.writes("work.nsd01.disks-work-brick.vol", BRICK).read_text() == BRICK
+    assert server.writes("work.nsd01f.disks-work-brick.vol", BRICK).read_text() != BRICK
 
 
 def test_a_bricks_file_stays_its_owners_alone_for_it_has_a_password(server: Server) -> None:

@@ -383,3 +383,47 @@ def test_the_lease_daemon_begins_with_the_nodes_daemon_and_ends_with_it_where_it
     assert typed == began
     assert does("mcshutdown").rc == 0
     assert typed == [*began, *([["pkill", "-x", "mcleased"]] if leases_s else [])]
+
+
+@pytest.mark.parametrize("secondary", ["", "FEN-b"])
+def test_the_only_configuration_server_tells_those_that_it_starts_how_new_its_configuration_is(
+    secondary: str, cluster: Config, does: Does, var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed: list[list[str]] = []
+
+    def run(argv: list[str]) -> native.Result:
+        typed.append(argv)
+        return native.Result(0, b"", "")
+
+    save(replace(cluster, secondary=secondary, generation=7), var)
+    monkeypatch.setattr(Config, "here", lambda _: HERE)
+    monkeypatch.setattr(native, "run", run)
+    assert does("mcstartup -a").rc == 0
+    assert typed == [["mcstartup", *([] if secondary else ["--as-of", "0123456789abcdef.7"])]]
+
+
+@pytest.mark.parametrize(
+    ("told", "asks"),
+    [
+        ("", 1),
+        ("--as-of 0123456789abcdef.8", 1),
+        ("--as-of fedcba9876543210.7", 1),
+        ("--as-of 0123456789abcdef.7", 0),
+    ],
+)
+def test_who_is_started_asks_for_the_configuration_unless_it_is_as_new(
+    told: str, asks: int, cluster: Config, does: Does, var: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def fetch(config: Config) -> Config:
+        asked.append(config.generation)
+        return config
+
+    save(replace(cluster, generation=7), var)
+    monkeypatch.setattr(Config, "here", lambda _: HERE)
+    monkeypatch.setattr(configuration, "fetch", fetch)
+    monkeypatch.setattr(gluster, "answers", lambda *_: True)
+    monkeypatch.setattr(daemons, "_LOGS", var)
+    assert does(f"mcstartup {told}").rc == 0
+    assert asked == [7] * asks

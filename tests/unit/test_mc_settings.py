@@ -76,9 +76,9 @@ def test_what_a_mount_is_told_of_them(cluster: Config) -> None:
     cluster.settings |= {"pagepool": "128M", "maxblocksize": "1024K"}
     cluster.node_settings = [NodeSetting(HERE.name, "pagepool", "64M")]
     assert gluster._written(cluster) == [
-        "xlator-option=*-write-behind.cache-size=64MB",
-        "xlator-option=*-write-behind.aggregate-size=1024KB",
-        "xlator-option=*-write-behind.trickling-writes=off",
+        *("--xlator-option", "*-write-behind.cache-size=64MB"),
+        *("--xlator-option", "*-write-behind.aggregate-size=1024KB"),
+        *("--xlator-option", "*-write-behind.trickling-writes=off"),
     ]
 
 

@@ -57,6 +57,12 @@ def until_heard(stage: Stage, client: str, host: str) -> None:
     stage.until("sshd answers", lambda: login(stage, client, host) != NOBODY, is_=True, within_s=5)
 
 
+def until_left(stage: Stage, host: str) -> None:
+    """Wait until nobody is logged in on a host any more: sessions go on when its sshd has ended."""
+    sessions = ("pgrep", "-x", "sshd-session")
+    stage.until(f"sessions on {host}", lambda: stage.lab.on(host, *sessions).stdout.split(), is_=[], within_s=10)
+
+
 def login_on_terminal(stage: Stage, client: str, host: str) -> str:
     """What becomes of a script's `ssh HOST true` that was started on somebody's terminal, who types nothing."""
     step = f"timeout --foreground {_PATIENCE_S} ssh {called(stage.site, host)} true </dev/null"

@@ -157,6 +157,11 @@ class Config:
         return self.folder / "ssl"
 
     @property
+    def edition(self) -> str:
+        """What no other state of this cluster's configuration has, nor of another cluster's."""
+        return f"{self.id}.{self.generation}"
+
+    @property
     def servers(self) -> list[str]:
         """The configuration servers, one or two."""
         return [name for name in (self.server, self.secondary) if name]
@@ -422,17 +427,20 @@ def _unpack(*, locked: bool = False) -> str:
     runs it has the lock.
     """
     lock = "" if locked else f" && exec 9>{LOCK} && flock -w {_ARRIVES_S} 9"
-    of = """of() { awk -v key="$1" '$1 == key { print $2 }' "$2/gen/cluster" 2>/dev/null || :; }"""
+    about = (
+        "about() { id= generation=0; [ ! -e $1/gen/cluster ] || while read -r key value; do case $key in"
+        " id) id=$value ;; generation) generation=$value ;; esac; done <$1/gen/cluster; }"
+    )
     steps = [
-        of,
+        about,
         f"mkdir -p {LOCK.parent} {VAR} && cd {VAR}{lock} || exit 1",
-        f"rm -rf stage && mkdir stage && timeout {_ARRIVES_S} tar -xzpf - -C stage || exit 1",
-        '[ "$(of id stage)" != "$(of id now)" ] || [ "$(of generation stage)" -ge "$(of generation now)" ] ||'
-        f" {{ rm -rf stage; exit {_OLDER}; }}",
-        'old=$(readlink now); new=state.a; [ "$old" != state.a ] || new=state.b',
-        "rm -rf $new && mv stage $new && ln -sfn $new .now.new && mv -T .now.new now || exit 1",
+        "new=state.a old=state.b; [ ! now -ef state.a ] || new=state.b old=state.a",
+        f"rm -rf $new && mkdir $new && timeout {_ARRIVES_S} tar -xzpf - -C $new || exit 1",
+        "about $new; of=$id is=$generation; about now",
+        f'[ "$of" != "$id" ] || [ "$is" -ge "$generation" ] || {{ rm -rf $new; exit {_OLDER}; }}',
+        "ln -sfn $new .now.new && mv -T .now.new now || exit 1",
         f"for part in {' '.join(_PARTS)}; do [ -L $part ] || ln -s now/$part $part || exit 1; done",
-        '[ -z "$old" ] || rm -rf "$old" || :',
+        "[ ! -e $old ] || rm -rf $old || :",
     ]
     return "; ".join(steps)
 

@@ -22,15 +22,18 @@ _JOIN_S = 60
 def start(args: argparse.Namespace) -> None:
     """Start daemons: this node's, or others'.
 
-    Native: `ssh` fetches `gen/*` and `ssl/*`, `sh` puts them in place; changes `/var/adm/ras/mc.log.*`, `/etc/fstab`,
-    {start};
+    Native: where this node's may be old, `ssh` fetches `gen/*` and `ssl/*`, `sh` puts them in place;
+    changes `/var/adm/ras/mc.log.*`, `/etc/fstab`, {start};
     `mcleased` where failureDetectionTime is set; `mcmount` where -A is yes.
     """
     config = configuration.load()
     if args.all or args.nodes:
-        states.everywhere(config, args, "mcstartup")
+        # who has all that there is to know need not ask for it: a session of ssh each
+        newest = config.servers == [config.here().name]
+        states.everywhere(config, args, f"mcstartup --as-of {config.edition}" if newest else "mcstartup")
         return
-    config = configuration.fetch(config)
+    if args.as_of != config.edition:
+        config = configuration.fetch(config)
     here, driver = config.here(), drivers.of(config)
     fstab.write(config)
     if driver.answers(config):

@@ -118,6 +118,8 @@ def _mclsnode(made: Parser) -> None:
 
 def _mcstartup(made: Parser) -> None:
     _where(_does(made, daemons.start))
+    # what a configuration server tells those that it starts
+    made.add_argument("--as-of", metavar="EDITION", help=argparse.SUPPRESS)
 
 
 def _mcshutdown(made: Parser) -> None:

@@ -30,7 +30,7 @@ NATIVE: Mapping[str, str] = {
     "admitted": "`ssl/glusterfs.clients`",
     "trusted": "`ssl/glusterfs.ca`",
     "start": "`/etc/ssl/glusterfs.*`, `/var/lib/glusterd/secure-access` and, of who was denied meanwhile,"
-    " `/var/lib/glusterd/vols/*/*.vol`; `glusterd`",
+    " `/var/lib/glusterd/vols/*/*.vol`; `/run/mc.name`; `glusterd`",
     "stop": "`pkill` ends glusterd and its bricks",
     "answers": "`gluster pool list` asks this node's daemon and the quorum nodes'",
     "serve": "`gluster pool list`, `gluster peer probe`, `gluster peer status`, `gluster volume create`,"
@@ -38,8 +38,9 @@ NATIVE: Mapping[str, str] = {
     "grant": "`gluster volume set` auth.ssl-allow, server.root-squash; `gluster volume start` and `ssh` start bricks"
     " anew where read-only access changes, or an earlier command was broken off, and `ssh` ends what a server serves"
     " whose daemon is down",
-    "mount": "`mount`, or `umount` and `mount` where the client was denied; for read-only access"
-    " `gluster system:: getspec` and `mount`; `openssl s_client` asks the contacts why not",
+    "mount": "`glusterfs`, asked by `stat` for its first answer, or `umount` and `glusterfs` where the client was"
+    " denied; for read-only access `gluster system:: getspec` and `glusterfs`; `openssl s_client` asks the contacts"
+    " why not",
     "state": "reads .meta of each mount",
     "level": "`glusterfs --version`",
     "disks": "`gluster system:: getspec` asks the contacts what they tell clients",
@@ -52,6 +53,8 @@ NATIVE: Mapping[str, str] = {
 }
 KEYS: Keys = keys
 PORT = 24007
+#: What this node is called, for filter/brick: bricks are.
+_CALLED = Path("/run/mc.name")
 _SECURE = Path("/var/lib/glusterd/secure-access")
 _LOGS = Path("/var/log/glusterfs")
 #: Where a daemon keeps its bricks' volume files, and their lines that name whom they let in; `/ro` of filter/brick's
@@ -119,6 +122,7 @@ def start(config: Config) -> None:
         _SECURE.unlink(missing_ok=True)
     for link in map(Path, _KEYS.values()):
         native.link(link, f"/var/mc/ssl/{link.name}")
+    native.write(_CALLED, f"{config.here().name}\n")
     _shut_out(config)
     native.must(["glusterd"])
     _until("glusterd answers", lambda: answers(config), _READY_S)
@@ -306,15 +310,14 @@ def mount(config: Config, filesystem: Known) -> None:
     read_only = filesystem.access == "ro"
     Path(at).mkdir(parents=True, exist_ok=True)
     log = _LOGS / f"mc-{name}.log"
-    options = [f"log-file={log}", *(["ro"] if read_only else []), *(["no-root-squash=yes"] if filesystem.own else [])]
-    options += _written(config)
-    if contacts[1:]:
-        options.append(f"backup-volfile-servers={':'.join(contacts[1:])}")
-    why = _try_mount(f"{contacts[0]}:/{filesystem.remote_name}", at, options, log)
+    how = [*(["--read-only"] if read_only else []), *(["--no-root-squash"] if filesystem.own else [])]
+    how += [f"--log-file={log}", *_written(config), "--process-name", "fuse"]
+    asked = [f"--volfile-server={contact}" for contact in contacts]
+    why = _try_mount([*how, *asked, f"--volfile-id=/{filesystem.remote_name}"], at, log)
     if why and read_only and "granted" in why:
         volfile = _read_only_volfile(filesystem.remote_name, contacts)
         if volfile is not None:
-            why = _try_mount(str(volfile), at, options[:2], log)
+            why = _try_mount([*how, f"--volfile={volfile}"], at, log)
     if why == _NO_CONTACT:
         why = next(filter(None, map(_refusal, contacts)), why)
     if why:
@@ -325,16 +328,23 @@ def _written(config: Config) -> list[str]:
     """What a client holds back of a file that is written, and sends at once, where the cluster says (mcchconfig)."""
     name = config.here().name
     own = {_CACHE: config.value("pagepool", name), _GATHERED: config.value("maxblocksize", name)}
-    said = [f"xlator-option=*-write-behind.{option}={value}B" for option, value in own.items() if value]
-    # without this it sends what it has as soon as nothing is under way
-    return said + (["xlator-option=*-write-behind.trickling-writes=off"] if own[_GATHERED] else [])
+    said = {option: f"{value}B" for option, value in own.items() if value}
+    if own[_GATHERED]:  # without this it sends what it has as soon as nothing is under way
+        said["trickling-writes"] = "off"
+    return [w for option, value in said.items() for w in ("--xlator-option", f"*-write-behind.{option}={value}")]
 
 
-def _try_mount(what: str, at: str, options: list[str], log: Path) -> str:
-    """Why it cannot be mounted, or nothing. The exit code of mount does not always tell."""
+def _try_mount(how: list[str], at: str, log: Path) -> str:
+    """Why it cannot be mounted, or nothing. The exit code of the client does not always tell.
+
+    It is started as mount.glusterfs would, which asks it for its first answer, too; of a list of servers that makes a
+    hundred processes.
+    """
     earlier = log.stat().st_size if log.exists() else 0
     for _ in range(_MOUNTS):
-        done = native.run(["/usr/bin/mount", "-t", "glusterfs", "-o", ",".join(options), what, at], timeout_s=_MOUNT_S)
+        done = native.run(["/usr/sbin/glusterfs", *how, at], timeout_s=_MOUNT_S)
+        if done.rc == 0:
+            done = native.run(["/usr/bin/stat", "-c", "%i", at], timeout_s=_MOUNT_S)
         if done.rc != native.TIMED_OUT:
             break
         native.run(["/usr/bin/umount", "-f", "-l", at])  # by force: whoever waits for an answer of the client gets none
