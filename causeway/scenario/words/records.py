@@ -15,6 +15,7 @@ from causeway.process import Background
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.mounts import due_mounts, mounted
 from causeway.scenario.words.transports import digest, mount_anew
+from causeway.wait import until
 
 #: Seconds between two records.
 EVERY_S = 1.0
@@ -69,7 +70,9 @@ def writing(stage: Stage, node: str, file: str, count: int) -> Iterator[Writer]:
         yield Writer(started)
     finally:
         started.kill()
-        stage.lab.on(node, "rm", "-f", file, timeout_s=_PATIENCE_S)
+        # a client that lacks servers cannot, until it has found them again
+        remove = partial(stage.lab.on, node, "rm", "-f", file, timeout_s=_PATIENCE_S)
+        until(f"{file} is gone", lambda: remove().stderr, deadline_s=_TOGETHER_S)
 
 
 def judge_written(stage: Stage, title: str, reader: str, file: str, count: int, job: Written) -> None:
