@@ -14,7 +14,7 @@ of them another one. How that was done it does not say.
 from causeway.scenario.cast import Ask, Sharing
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.records import judge_written, writing
-from causeway.scenario.words.servers import due_whole, heal, levels, shut_down, updated, whole
+from causeway.scenario.words.servers import due_whole, levels, shut_down, updated, whole
 
 #: How many records a job writes, one a second, for each server that is updated meanwhile.
 RECORDS = 25
@@ -70,8 +70,6 @@ def play(stage: Stage, cast: Sharing) -> None:
         stage.holds("the job ends with an error", hurried.error != "", hurried.error)
         stage.holds("before its end", len(hurried.calls) < count, f"{len(hurried.calls)} records")
 
-    with stage.restore("the administrator has them heal what is left, and the old level is back on all"):
-        stage.until(f"servers that {client} reaches", lambda: state()[0], is_=due[0], within_s=HEALED_S)
-        heal(stage, name)
+    with stage.restore("the old level is back on all, and nothing is to be healed"):
         is_whole()
         stage.same("levels, as before", before, levels(stage, name))

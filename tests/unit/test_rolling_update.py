@@ -93,7 +93,7 @@ def play_update(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Stage, "until", until)
     words = {
         "levels": levels, "updated": updated, "shut_down": shut_down, "whole": whole, "writing": writing,
-        "judge_written": judge_written, "heal": lambda *_: None,
+        "judge_written": judge_written,
     }  # fmt: skip
     play(UPDATE, SITE, folder, monkeypatch, words)
 
