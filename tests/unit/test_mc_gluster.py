@@ -335,10 +335,9 @@ class Server:
         (folder / "work").mkdir()
         self.filter = folder / "brick"
         text = FILTER.read_text()
-        for its, ours in {"=/var/mc/gen/grants ": f"={folder}/gen/grants ", "/run/mc.name ": f"{folder}/name "}.items():
-            assert its in text
-            text = text.replace(its, ours)
-        self.filter.write_text(text.replace("/run/mc.name;", f"{folder}/name;"))
+        assert (text.count("/var/mc/gen/grants"), text.count("/run/mc.name")) == (1, 2)
+        text = text.replace("/var/mc/gen/grants", f"{folder}/gen/grants")
+        self.filter.write_text(text.replace("/run/mc.name", f"{folder}/name"))
 
     def grants(self, text: str) -> None:
         (self.folder / "gen" / "grants").write_text(text)

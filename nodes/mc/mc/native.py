@@ -25,12 +25,12 @@ _shell = _copy = ""
 TIMED_OUT = 124
 #: How long an unreachable node may keep a command waiting, in seconds.
 CONNECT_S = 2
-_OPTIONS = ("BatchMode=yes", f"ConnectTimeout={CONNECT_S}")
+_OPTIONS = ("-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}")
 #: Commands that follow each other within a second share a connection to each node: its keys take longest of a session.
 #: A node that falls silent meanwhile keeps nobody waiting for longer than twice as long as one that cannot be reached.
 _SHARED = (
-    *("ControlMaster=auto", "ControlPath=/run/mc.%C", "ControlPersist=1"),
-    *(f"ServerAliveInterval={CONNECT_S}", "ServerAliveCountMax=2"),
+    *("-o", "ControlMaster=auto", "-o", "ControlPath=/run/mc.%C", "-o", "ControlPersist=1"),
+    *("-o", f"ServerAliveInterval={CONNECT_S}", "-o", "ServerAliveCountMax=2"),
 )
 #: ssh sessions at once: a node's sshd, and this one, serve so many without refusing any.
 _SIDE_BY_SIDE = 16
@@ -110,15 +110,14 @@ def copies() -> bool:
 
 def ssh(node: str, command: str, *, stdin: bytes = b"", timeout_s: float = 120) -> Result:
     """Run a command on another node, which must not ask anything."""
-    own = [word for option in (_OPTIONS if _shell else (*_OPTIONS, *_SHARED)) for word in ("-o", option)]
-    argv = ["ssh", *own, node, command]
+    argv = ["ssh", *_OPTIONS, *(() if _shell else _SHARED), node, command]
     argv[0] = _shell or argv[0]
     return run(argv, stdin=stdin, timeout_s=timeout_s)
 
 
 def copy(file: str, node: str, to: str) -> Result:
     """Give another node a file."""
-    argv = ["scp", "-q", *(word for option in _OPTIONS for word in ("-o", option)), file, f"{node}:{to}"]
+    argv = ["scp", "-q", *_OPTIONS, file, f"{node}:{to}"]
     argv[0] = _copy or argv[0]
     return run(argv)
 
