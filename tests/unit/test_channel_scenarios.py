@@ -28,7 +28,7 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words import channels as words
 from causeway.scenario.words.channels import Try, steady, tries
 from causeway.scenario.words.streams import Lone, Outcome
-from tests.unit.here import SITE, Here, compared, here, stand_in
+from tests.unit.here import SITE, Here, compared, here, noted, stand_in
 
 STATIC_OR_LACP = load("channel_static_or_lacp")
 CAST: Any = STATIC_OR_LACP.cast_by(Ask(SITE))[0]
@@ -52,24 +52,13 @@ class Ends:
         self.stray = ""
 
     def changed(self, **values: Any) -> Change:
-        ends, before = self, {name: getattr(self, name) for name in values}
+        before = {name: getattr(self, name) for name in values}
 
-        class Made(Change):
-            def make(self, lab: Any) -> Any:
-                vars(ends).update(values)
-                return super().make(lab)
+        def back() -> None:
+            if self.wrong != f"{next(iter(values))} stays":
+                vars(self).update(before)
 
-            def undo(self, lab: Any) -> Any:
-                undo = super().undo(lab)
-
-                def back() -> None:
-                    if ends.wrong != f"{next(iter(values))} stays":
-                        vars(ends).update(before)
-                    undo()
-
-                return back
-
-        return Made(str(values), (), ())
+        return noted(str(values), lambda: vars(self).update(values), back)
 
     def members_up(self, _stage: Stage, end: ChannelEnd) -> list[str]:
         host = end == self.channel.host
@@ -233,24 +222,13 @@ class Server:
         assert before == "layer3+4"
 
     def sends_by(self, _lab: Any, _end: ChannelEnd, policy: str) -> Change:
-        server, before = self, self.policy
+        before = self.policy
 
-        class Made(Change):
-            def make(self, lab: Any) -> Any:
-                server.policy = policy
-                return super().make(lab)
+        def back() -> None:
+            if not (self.wrong == "its policy stays" and before == "layer3+4"):
+                self.policy = before
 
-            def undo(self, lab: Any) -> Any:
-                undo = super().undo(lab)
-
-                def back() -> None:
-                    if not (server.wrong == "its policy stays" and before == "layer3+4"):
-                        server.policy = before
-                    undo()
-
-                return back
-
-        return Made(policy, (), ())
+        return noted(policy, lambda: setattr(self, "policy", policy), back)
 
     def measure(self, stage: Stage, end: ChannelEnd, streams: Sequence[Stream], policies: dict[str, str]) -> Outcome:
         ways = {s.label: (s, SITE.address(s.client if s.server == end.node else s.server, "b")) for s in streams}

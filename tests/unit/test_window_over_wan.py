@@ -17,7 +17,7 @@ from causeway.scenario.cast import Ask
 from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.windows import Seen
-from tests.unit.here import SITE, Here
+from tests.unit.here import SITE, Here, noted
 
 DEISA = load_site(REPO / "topologies/deisa/site.yaml")
 SCENARIO = load("window_over_wan")
@@ -47,22 +47,17 @@ class Way(Here):
         return Result(argv, 0, self.takes, "")
 
     def setting(self, _: Any, node: str, key: str, value: str) -> Change:
-        way, before = self, self.takes
+        before = self.takes
 
-        class Made(Change):
-            def make(self, lab: Any) -> Any:
-                if (node, key) == (CAST.node, SAID["TAKES"]) and way.wrong != "the buffers stay wide":
-                    way.takes = value
-                return super().make(lab)
+        def made() -> None:
+            if (node, key) == (CAST.node, SAID["TAKES"]) and self.wrong != "the buffers stay wide":
+                self.takes = value
 
-            def undo(self, _: Any) -> Any:
-                def back() -> None:
-                    if way.wrong != "it stays" or before != "4096 131072 6291456":
-                        way.takes = before
+        def back() -> None:
+            if self.wrong != "it stays" or before != "4096 131072 6291456":
+                self.takes = before
 
-                return back
-
-        return Made(f"{key} of {node}", (), ())
+        return noted(f"{key} of {node}", made, back)
 
     def stream(self, _: Any, sender: str, __: str) -> Seen:
         room = 10**7 if self.takes.endswith(("8388608", "6291456")) else 100_000

@@ -13,7 +13,7 @@ from causeway.scenario.cast import Ask
 from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.windows import Seen
-from tests.unit.here import SITE, here
+from tests.unit.here import SITE, here, noted
 
 SCENARIO = load("window_too_small")
 CAST: Any = SCENARIO.cast_by(Ask(SITE))[0]
@@ -57,21 +57,13 @@ class Way:
         return Change(key, (), ())
 
     def _made(self, what: str, value: float) -> Change:
-        way, before = self, getattr(self, what)
+        before = getattr(self, what)
 
-        class Made(Change):
-            def make(self, lab: Any) -> Any:
-                setattr(way, what, value)
-                undo = super().make(lab)
+        def back() -> None:
+            if self.wrong != "it stays long" or what != "delay_ms":
+                setattr(self, what, before)
 
-                def back() -> None:
-                    if way.wrong != "it stays long" or what != "delay_ms":
-                        setattr(way, what, before)
-                    undo()
-
-                return back
-
-        return Made(what, (), ())
+        return noted(what, lambda: setattr(self, what, value), back)
 
     def stream(self, *_: Any) -> Seen:
         trip_s = 2e-3 * self.delay_ms + 1e-5
