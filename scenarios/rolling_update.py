@@ -3,7 +3,8 @@
 Claim: a server whose daemon is shut down, updated and started again costs a job that writes no error and hardly a
 moment: the others' parity stands in for it. What it has missed is healed once it is back. Where the next one waits for
 that, all have the new level at the end, and nothing is lost. Where it does not, a file lacks two servers at once, one
-more than its parity bears: the job ends with an error, though never were two daemons down.
+more than its parity bears: the job ends with an error, though never were two daemons down. What it leaves behind is
+healed only after somebody has written there again: the servers do not agree when their directory was changed.
 
 Cause: a server that is back is not whole yet. Until its clients have found it, and it is healed, it counts as missing.
 
@@ -14,7 +15,7 @@ of them another one. How that was done it does not say.
 from causeway.scenario.cast import Ask, Sharing
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.records import judge_written, writing
-from causeway.scenario.words.servers import due_whole, levels, shut_down, updated, whole
+from causeway.scenario.words.servers import agree, due_whole, levels, shut_down, updated, whole
 
 #: How many records a job writes, one a second, for each server that is updated meanwhile.
 RECORDS = 25
@@ -70,6 +71,8 @@ def play(stage: Stage, cast: Sharing) -> None:
         stage.holds("the job ends with an error", hurried.error != "", hurried.error)
         stage.holds("before its end", len(hurried.calls) < count, f"{len(hurried.calls)} records")
 
-    with stage.restore("the old level is back on all, and nothing is to be healed"):
+    with stage.restore("the old level is back on all; after a write there, all is healed"):
+        stage.until(f"servers that {client} reaches", lambda: state()[0], is_=due[0], within_s=HEALED_S)
+        agree(stage, client, name)
         is_whole()
         stage.same("levels, as before", before, levels(stage, name))

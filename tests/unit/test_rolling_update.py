@@ -45,7 +45,7 @@ def test_a_record_is_its_number_over_and_over_and_a_digest_that_of_all() -> None
 
 
 def play_update(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    new, waited, jobs = set[str](), 0, 0
+    new, waited, jobs, agreed = set[str](), 0, 0, False
 
     def levels(*_: Any) -> dict[str, str]:
         found = {server: "2" if server in new else "1" for server in NODES}
@@ -68,7 +68,12 @@ def play_update(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
             raise CheckFailed(f"{what}, not {is_} in {within_s} s")
 
     def whole(*_: Any) -> tuple[str, int]:
-        return ("4 of 4", 3 if (wrong == "it is never healed" and waited) or wrong == "it is not whole" else 0)
+        left = wrong == "it is not whole" or (waited and wrong == "it is never healed") or (jobs == 2 and not agreed)
+        return ("3 of 4" if wrong == "a server stays away" and jobs == 2 else "4 of 4", 3 if left else 0)
+
+    def agree(*_: Any) -> None:
+        nonlocal agreed
+        agreed = wrong != "a write changes nothing"
 
     class Writer:
         at_it = wrong != "the job is too short"
@@ -93,7 +98,7 @@ def play_update(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Stage, "until", until)
     words = {
         "levels": levels, "updated": updated, "shut_down": shut_down, "whole": whole, "writing": writing,
-        "judge_written": judge_written,
+        "judge_written": judge_written, "agree": agree,
     }  # fmt: skip
     play(UPDATE, SITE, folder, monkeypatch, words)
 
@@ -115,6 +120,8 @@ def test_it_passes_where_all_is_as_it_claims(tmp_path: Path, monkeypatch: pytest
         ("no update", "servers with their old level"),
         ("nobody notices", "the job ends with an error"),
         ("the error comes last", "before its end"),
+        ("a server stays away", "servers that FEN reaches, not 4 of 4 in 120 s"),
+        ("a write changes nothing", "and what is to be healed, not"),
         ("the old level does not come back", "levels, as before"),
     ],
 )

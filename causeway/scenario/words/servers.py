@@ -47,3 +47,14 @@ def whole(stage: Stage, client: str, filesystem: str) -> tuple[str, int]:
 def heal(stage: Stage, filesystem: str) -> None:
     """Its administrator has the servers heal at once what they have missed."""
     driver_of(stage.lab, filesystem).heal(stage.lab, filesystem)
+
+
+def agree(stage: Stage, client: str, filesystem: str) -> None:
+    """Have servers agree on the times of its topmost directory by a write there, and then heal it.
+
+    A driver may keep these times on each server. GlusterFS does (`trusted.glusterfs.mdata`), and its healing ends with
+    an I/O error where servers were away in turn, so that no time is found on as many of them as hold a file's data.
+    """
+    file = f"{stage.site.topology.filesystems[filesystem].mount_point}/agreed"
+    stage.lab.on(client, "sh", "-c", f"touch {file} && rm {file}").must()
+    heal(stage, filesystem)
