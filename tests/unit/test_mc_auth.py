@@ -109,6 +109,20 @@ def test_who_is_denied_is_out_at_the_servers_before_that_is_written_down(
     assert (servers.let_in, load().grants) == ({}, [])
 
 
+def test_all_nodes_hear_of_a_grant_once_and_before_servers_start_anew_too(
+    does: Does, servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[tuple[dict[str, str], list[bool]]] = []
+    monkeypatch.setattr(configuration, "replicate", lambda _: heard.append((states(), [*servers.told])))
+    assert does("mcauth grant green.example -f work -a rw -r no").rc == 0
+    assert heard == [({"green.example": "coming"}, []), ({"green.example": "held"}, [True])], (
+        "ro is rw: they start anew"
+    )
+    heard.clear()
+    assert does(DENY).rc == 0
+    assert heard == [({}, [True, False])]
+
+
 @pytest.mark.parametrize("half", [False, True])
 @pytest.mark.parametrize("mishap", [KeyboardInterrupt(), Refused("c does not answer")], ids=["Ctrl-C", "a server"])
 @pytest.mark.parametrize("command", [DENY, "mcauth delete green.example"])

@@ -149,8 +149,10 @@ def _change_grant(filesystem: Filesystem, cluster: str, wanted: Grant | None) ->
         marked: Grant | None = replace(wanted, state="coming")
     else:
         marked = earlier and replace(earlier, state="leaving")
-    after = _write_down(filesystem, cluster, marked)
+    after = [g for g in before if g.cluster != cluster] + ([marked] if marked else [])
     restart = broken_off or _read_only(before) != _read_only(after)
+    # a server that starts anew reads its own table; nobody else needs to know of it before it is settled
+    _write_down(filesystem, cluster, marked, half=not restart)
     try:
         if wanted is None and some:
             _tell_present(filesystem, absent, restart=restart)
@@ -167,12 +169,11 @@ def _change_grant(filesystem: Filesystem, cluster: str, wanted: Grant | None) ->
         raise
 
 
-def _write_down(filesystem: Filesystem, cluster: str, row: Grant | None) -> list[Grant]:
-    """Have a cluster's row for a filesystem be this one, or none; returns all rows of the filesystem."""
-    with configuration.change() as config:
+def _write_down(filesystem: Filesystem, cluster: str, row: Grant | None, *, half: bool = False) -> None:
+    """Have a cluster's row for a filesystem be this one, or none."""
+    with configuration.change(half=half) as config:
         config.grants = [g for g in config.grants if (g.cluster, g.filesystem) != (cluster, filesystem.name)]
         config.grants += [row] if row else []
-    return [g for g in config.grants if g.filesystem == filesystem.name]
 
 
 def _tell_present(filesystem: Filesystem, absent: list[str], *, restart: bool) -> None:

@@ -309,11 +309,12 @@ def alone() -> Iterator[None]:
 
 
 @contextmanager
-def change(first: Config | None = None, *, moves: bool = False) -> Iterator[Config]:
+def change(first: Config | None = None, *, moves: bool = False, half: bool = False) -> Iterator[Config]:
     """Change the configuration, whole or not at all, and replicate it; `first` begins that of a new cluster.
 
     Only on the cluster's configuration server, and with its secondary one, where it has one. A change that `moves` the
-    configuration may be made on either of them, without the other. What the caller raises leaves all as it was.
+    configuration may be made on either of them, without the other. Of one that is `half` of what the caller does other
+    nodes hear by the other half. What the caller raises leaves all as it was.
     """
     with alone():
         now = first or _agreed(load(), needed=not moves)
@@ -338,7 +339,8 @@ def change(first: Config | None = None, *, moves: bool = False) -> Iterator[Conf
         finally:
             shutil.rmtree(stage, ignore_errors=True)
         now.folder = VAR
-        replicate([node for node in now.nodes if node.name != here and node not in others])
+        if not half:
+            replicate([node for node in now.nodes if node.name != here and node not in others])
 
 
 def _elsewhere(config: Config, moves: bool) -> str:
@@ -433,9 +435,9 @@ def _unpack(*, locked: bool = False) -> str:
     )
     steps = [
         about,
-        f"mkdir -p {LOCK.parent} {VAR} && cd {VAR}{lock} || exit 1",
+        f"[ -d {LOCK.parent} ] && [ -d {VAR} ] || mkdir -p {LOCK.parent} {VAR}; cd {VAR}{lock} || exit 1",
         "new=state.a old=state.b; [ ! now -ef state.a ] || new=state.b old=state.a",
-        f"rm -rf $new && mkdir $new && timeout {_ARRIVES_S} tar -xzpf - -C $new || exit 1",
+        f"[ ! -e $new ] || rm -rf $new; mkdir $new && timeout {_ARRIVES_S} tar -xzpf - -C $new || exit 1",
         "about $new; of=$id is=$generation; about now",
         f'[ "$of" != "$id" ] || [ "$is" -ge "$generation" ] || {{ rm -rf $new; exit {_OLDER}; }}',
         "ln -sfn $new .now.new && mv -T .now.new now || exit 1",
