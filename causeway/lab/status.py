@@ -1,18 +1,27 @@
 """What a lab looks like now: nodes, links, channels."""
 
-import json
+import socket
+import struct
+from contextlib import suppress
+from fcntl import ioctl
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from causeway.errors import LabBroken
 from causeway.lab import clock, dirt, filesystems
 from causeway.lab.lab import Lab
 from causeway.lab.probes.channels import read_channel
-from causeway.process import run_all
+from causeway.lab.probes.reach import network_of
+from causeway.model.thing import Port
+
+#: What a kernel is asked about an adapter (netdevice(7)), and what says that it is up and has a carrier.
+_MTU, _FLAGS, _RUNNING = 0x8921, 0x8913, 0x40
 
 
 def status(lab: Lab) -> dict[str, Any]:
     """The lab's state as other tools read it (docs/commands.md, "JSON")."""
-    devices, mounted = _devices(lab), filesystems.mounted(lab)
+    ports, mounted = _ports(lab), filesystems.mounted(lab)
     return {
         "lab": lab.site.name,
         "lab_host": "uml" if clock.is_uml() else "native",
@@ -29,8 +38,8 @@ def status(lab: Lab) -> dict[str, Any]:
                 "network": cable.network,
                 "rate_mbit": cable.both_ways,
                 "delay_ms": cable.delay_ms,
-                "mtu": devices.get(str(cable.a), {}).get("mtu"),
-                "up": all(_carrier(devices.get(str(end))) for end in cable.ends),
+                "mtu": ports[cable.a][0] if cable.a in ports else None,
+                "up": all(end in ports and ports[end][1] for end in cable.ends),
             }
             for cable in lab.site.cables
         ],
@@ -67,16 +76,18 @@ def _channel(lab: Lab, end: Any, other: Any) -> dict[str, Any]:
     return row
 
 
-def _devices(lab: Lab) -> dict[str, dict[str, Any]]:
-    """`ip -j link` of every node, also of one that is switched off, by NODE:DEVICE."""
-    nodes = [node for node in lab.site.nodes if lab.state(node) != "down"]
-    commands = [lab.plug(node, ["ip", "-j", "link"]) for node in nodes]
+def _ports(lab: Lab) -> dict[Port, tuple[int, bool]]:
+    """MTU of each cable's ends, and whether it is up, as the kernel has them; also of a node that is switched off."""
+    ends = sorted((end for cable in lab.site.cables for end in cable.ends), key=attrgetter("node"))
     found = {}
-    for node, result in zip(nodes, run_all(commands, timeout_s=60), strict=True):
-        for device in json.loads(result.stdout or "[]"):
-            found[f"{node}:{device['ifname']}"] = device
+    for node, its in groupby(ends, attrgetter("node")):
+        if lab.state(node) == "down":
+            continue
+        with network_of(lab.board(node)), socket.socket() as asked:
+            for end in its:
+                name = end.device.encode()
+                with suppress(OSError):  # it is not there any more
+                    mtu, flags = (ioctl(asked, what, struct.pack("16s24x", name)) for what in (_MTU, _FLAGS))
+                    running = struct.unpack_from("=H", flags, 16)[0] & _RUNNING
+                    found[end] = (struct.unpack_from("=i", mtu, 16)[0], bool(running))
     return found
-
-
-def _carrier(device: dict[str, Any] | None) -> bool:
-    return device is not None and "LOWER_UP" in device["flags"]
