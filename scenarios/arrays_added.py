@@ -17,7 +17,7 @@ from causeway.plan.filesystems.spread import Direction
 from causeway.scenario.cast import Arrays, Ask
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.arrays import File as On
-from causeway.scenario.words.arrays import Rate, judge, place, show, size_mib, work
+from causeway.scenario.words.arrays import Rate, judge, place, put_back, show, size_mib, work
 from causeway.scenario.words.fabric import slower
 from causeway.scenario.words.storage import array_mb, front_ports, judge_ratio, port_mb
 
@@ -72,5 +72,6 @@ def play(stage: Stage, cast: Arrays) -> None:
                 )
 
     with stage.restore("ports are as built"):
+        put_back(stage, placed, [On(client, server) for server in servers[:2] for client in cast.clients])
         on(2, "afterwards")
         show(stage, "by the number of arrays", "arrays", rows)

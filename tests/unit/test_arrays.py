@@ -207,6 +207,7 @@ class Block(Here):
         self.cast, self.wrong = cast, wrong
         self.made: list[str] = []
         self.undone = 0
+        self.put_back: list[str] = []
 
     def times(self, files: Mapping[File, int], file: File, way: Direction) -> float:
         wrong, n = self.wrong, len({f.server for f in files})
@@ -260,6 +261,9 @@ class Block(Here):
         return noted(title, lambda: self.made.append(title), undone)
 
     def on(self, node: str, *argv: str, **_: Any) -> Result:  # type: ignore[override]
+        if argv[0] == "dd":
+            self.put_back.append(f"{node} {argv[2]}")
+            return Result(argv, 0, "", "")
         if argv[0] == "sh":
             return Result(argv, int(self.wrong == "nobody writes" and "touch" in argv[-1]), "", "")
         assert argv[2] == "dd" and argv[-1].startswith(f"if=/gpfs0/{node}.")
@@ -386,6 +390,14 @@ def test_what_is_computed_is_what_is_claimed(
 def at(scenario: Scenario, wrong: str, folder: Path) -> Block:
     site, cast = (DS3400, FOUR) if scenario in (ADDED, REBUILD) else (DS5300, TWO)
     return Block(site, cast, wrong, folder)
+
+
+def test_files_that_were_taken_away_find_room_before_they_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = at(ADDED, "", tmp_path)
+    played(ADDED, block, monkeypatch)
+    assert block.put_back == [f"{c} of=/gpfs0/{c}.{s}" for s in ("ds1", "ds2") for c in FOUR.clients]
 
 
 def test_what_ports_and_controllers_carry(tmp_path: Path) -> None:

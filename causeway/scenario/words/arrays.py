@@ -135,6 +135,16 @@ def take_away(stage: Stage, placed: Placed) -> None:
         _remove(stage, client, own)
 
 
+def put_back(stage: Stage, placed: Placed, files: Iterable[File]) -> None:
+    """Clients make files anew that were taken away, with one MiB in each: so the disks find room for them.
+
+    What they know of that is read from them again after `disks.forget`, which may take a second.
+    """
+    for file in files:
+        name = placed.names[file]
+        stage.lab.on(file.client, "dd", "if=/dev/zero", f"of={name}", "bs=1M", "count=1", "conv=fsync").must()
+
+
 def _names(most: int, servers: int) -> int:
     """So many that as many as are wanted on one server's disk lie on each, whatever their hashes."""
     return ceil(((_SURE + sqrt(_SURE**2 + 4 * most)) / 2) ** 2 * servers)
