@@ -77,6 +77,8 @@ def test_who_has_nothing_of_it_is_told_so() -> None:
         Ask(SWGPFS).platforms(gateways=9)
     with pytest.raises(Unsupported, match="jubl has no filesystem of whole files on disks, and four clients"):
         Ask(SITE).archive(4)
+    with pytest.raises(Unsupported, match="planck has no filesystem of whole files"):  # striped, beside such a network
+        Ask(load_site(REPO / "topologies/planck/site.yaml")).archive(4)
     with pytest.raises(Unsupported, match="jubl has no filesystem that two clusters mount"):
         Ask(SITE).shared(2)
 

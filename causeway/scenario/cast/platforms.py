@@ -109,7 +109,7 @@ class AskPlatforms(AskStorage):
                 at = {node for node in self.site.nodes if self._ports(node, network)}
                 those = [client for client in self._mounting(name) if client in at]
                 alone = [n for n in self.site.nodes if n in at and self._outside(n)]
-                if alone and not at & set(found) and len(those) >= movers:
+                if found and alone and not at & set(found) and len(those) >= movers:
                     self._give([*those, *alone, *found])
                     return Archive(name, sorted(found, key=_numbered), sorted(those, key=_numbered), network, alone)
         what = f"filesystem of whole files on disks, and {number(movers)} clients of it in a network with hosts of no"
