@@ -68,8 +68,7 @@ class AskPlatforms(AskStorage):
 
     def platforms(self, servers: int = 4, gateways: int = 4) -> Platforms:
         """A filesystem on so many disks that one cluster reaches by so many nodes that forward, and one directly."""
-        for name, about in self.site.topology.filesystems.items():
-            found = self.site.servers(name) if about.disk and about.layout == "whole" else []
+        for name, found in self._whole():
             clients = self._mounting(name) if len(found) >= servers else []
             each = {client: {between(self._ways, client, server) for server in found} for client in clients}
             by = {client: those.copy().pop() for client, those in each.items() if len(those) == 1}
@@ -103,13 +102,12 @@ class AskPlatforms(AskStorage):
 
     def archive(self, movers: int) -> Archive:
         """A filesystem with so many clients in a network where hosts of no cluster are, and none of its servers."""
-        for name, about in self.site.topology.filesystems.items():
-            found = self.site.servers(name) if about.disk and about.layout == "whole" else []
+        for name, found in self._whole():
             for network in self.site.topology.networks:
                 at = {node for node in self.site.nodes if self._ports(node, network)}
                 those = [client for client in self._mounting(name) if client in at]
                 alone = [n for n in self.site.nodes if n in at and self._outside(n)]
-                if found and alone and not at & set(found) and len(those) >= movers:
+                if alone and not at & set(found) and len(those) >= movers:
                     self._give([*those, *alone, *found])
                     return Archive(name, sorted(found, key=_numbered), sorted(those, key=_numbered), network, alone)
         what = f"filesystem of whole files on disks, and {number(movers)} clients of it in a network with hosts of no"

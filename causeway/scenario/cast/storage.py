@@ -1,5 +1,6 @@
 """Filesystems behind nodes that forward to them, and their clients behind switches' uplinks."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from causeway.model.thing import Port
@@ -106,8 +107,7 @@ class AskStorage(AskClusters):
 
     def arrays(self, servers: int, gateways: int = 1) -> Arrays:
         """A filesystem on so many disks, or more, each behind so many nodes that forward to it alone, or more."""
-        for name, about in self.site.topology.filesystems.items():
-            found = self.site.servers(name) if about.disk and about.layout == "whole" else []
+        for name, found in self._whole():
             each = {server: self._by(name, server) for server in found}
             by = {c: {s: each[s][c] for s in found} for c in self._mounting(name) if all(c in each[s] for s in found)}
             if len(found) < servers or len(by) < len(found):
@@ -123,6 +123,12 @@ class AskStorage(AskClusters):
         behind = "a node that forwards" if gateways == 1 else f"{number(gateways)} nodes that forward"
         what = f"filesystem of whole files on {number(servers)} disks, each behind {behind} to it alone"
         raise self._lacks(what)
+
+    def _whole(self) -> Iterator[tuple[str, list[str]]]:
+        """The filesystems whose files are each whole on one of several disks, with the servers that have these."""
+        for name, about in self.site.topology.filesystems.items():
+            if about.disk and about.layout == "whole":
+                yield name, self.site.servers(name)
 
     def striped(self) -> Striped:
         """A filesystem of stripes whose servers have one cable each, all alike; and as few clients as these bear."""
