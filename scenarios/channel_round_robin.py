@@ -4,14 +4,14 @@ Claim: with balance-rr a server sends an equal part of a stream by each of its l
 round-robin the stream still gets no more than one link, for the switch sends all of it on by one. With the members
 patched through one by one, and adapters that coalesce what they receive, packets arrive out of order, TCP sends
 again what was never lost, and the stream loses much of the one link that it had; with adapters that hand on every
-frame at once it gets all of them, or nearly.
+frame at once it gets all of them, or nearly. Of 40 streams in disorder 3 bore it: of seven the middle one is judged.
 
 Cause: the order of packets is nobody's promise once they travel on several links. The gain is the round-robin sender's
 alone, and only where all links go on to the receiver.
 
-The Redpaper quotes the bonding HOWTO of its day: "you should not expect more than 2.3x worth of bandwidth", however
-many links. Today's names no number, but the reasons: "packet coalescing", and switches that choose a port by address.
-Here CPUs take no time, and round trips hardly any, so that these alone decide; what is measured lies on both sides.
+The Redpaper quotes the bonding HOWTO of its day: "you should not expect more than 2.3x worth of bandwidth". Today's
+names no number, but the reasons: "packet coalescing", and switches that choose a port by address. Here these decide,
+for CPUs take no time; what is measured lies on both sides.
 
 Source: Redpaper, "EtherChannel (or channel bonding) setup": "only the round-robin mode can improve single-stream
 performance. But it also carries the risk that packets arrive out-of-order"; Linux, networking/bonding.rst, 12.1.1,
@@ -30,8 +30,9 @@ from causeway.scenario.words.channels import agreed, dealt_to, handed_by_all
 from causeway.scenario.words.order import COLUMNS, Seen, stream_in_order
 from causeway.scenario.words.streams import ALONE_TOLERANCE, ALONE_WHY, link_mbit
 
-#: What the Redpaper has of the bonding HOWTO.
 HOWTO_FACTOR = 2.3
+#: In disorder: one in thirteen bears it and gets nearly all links; four of seven hardly ever do.
+STREAMS = 7
 NO_GAIN, GAIN = "no more than one link", "more than one link"
 
 
@@ -93,17 +94,17 @@ def play(stage: Stage, cast: Cast) -> None:
     with stage.perturb(f"{sender.at} patches each member of {sender.node}'s channel through to {receiver.node}'s"):
         stage.make(patched(lab, sender.switch, receiver.switch))
 
-    with stage.observe("one stream over links of its own"):
-        scrambled = stream("round-robin, patched through, coalescing")
+    with stage.observe(f"one stream over links of its own, {STREAMS} times"):
+        tries = [stream(f"round-robin, patched through, coalescing, {n + 1}") for n in range(STREAMS)]
+        scrambled = sorted(tries, key=lambda seen: seen.rate_mbit)[STREAMS // 2]
 
-    with stage.judge("TCP takes disorder for loss, and the stream gets no more than one link, although it has more"):
+    with stage.judge("TCP takes disorder for loss, and the middle one gets no more than one link, though it has more"):
         stage.same("patched through, adapters coalesce", NO_GAIN, verdict(scrambled))
         left = scrambled.rate_mbit
         stage.holds("less than three quarters of a link are left", left < 0.75 * wire, f"{left:.1f} Mbit/s")
         stage.holds("packets came out of order", scrambled.out_of_order > 0, scrambled.out_of_order)
         why = "the last ones' acknowledgements may be under way"
-        again, needless = scrambled.again, scrambled.needless
-        stage.near("sent again: of what was never lost", again, needless, "segments", within=0.05, why=why)
+        stage.near("sent again: of none lost", scrambled.again, scrambled.needless, "segments", within=0.05, why=why)
 
     with stage.contrast("with adapters that hand on every frame at once it gets all links"):
         stage.make(together("no coalescing", (without_coalescing(lab, c.host) for c in (sender, receiver))))

@@ -25,7 +25,7 @@ SIZE_MIB = 96
 
 
 def cast(ask: Ask) -> Striped:
-    return ask.striped()
+    return ask.striped(bound=True)
 
 
 def play(stage: Stage, cast: Striped) -> None:

@@ -51,6 +51,14 @@ def test_a_stripes_servers_have_a_cable_each_that_two_clients_fill() -> None:
         Ask(unlike).striped()
 
 
+def test_a_slow_server_tells_only_where_the_servers_cables_bound() -> None:
+    """planck's gateways bound: a server of half the rate changes nothing there."""
+    planck = load_site(REPO / "topologies/planck/site.yaml")
+    assert Ask(XE).striped(bound=True) == STRIPED and Ask(planck).striped().filesystem == "ngf"
+    with pytest.raises(Unsupported, match=r"planck has no filesystem of stripes .*, which bounds what is written"):
+        Ask(planck).striped(bound=True)
+
+
 def test_who_shares_a_filesystem_has_a_disk_and_no_task() -> None:
     assert Ask(XE).sharing(disks=True).clients == ["x1", "x2"]
     with pytest.raises(Unsupported, match="jubl has no filesystem that two hosts with disks mount"):

@@ -3,7 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from causeway.model.site import Site
 from causeway.model.thing import Port
+from causeway.plan.files import Share, bound_mb, share
+from causeway.plan.paths import at_rate
 from causeway.plan.storage import between
 from causeway.scenario.cast.base import number
 from causeway.scenario.cast.channels import Channel
@@ -69,7 +72,7 @@ class Blocked:
 class Striped:
     """A filesystem of stripes with parity, and the one cable of each of its servers: the server's own end.
 
-    The servers' cables bound what its clients write together.
+    The clients' own cables carry at least what those do.
     """
 
     filesystem: str
@@ -130,8 +133,11 @@ class AskStorage(AskClusters):
             if about.disk and about.layout == "whole":
                 yield name, self.site.servers(name)
 
-    def striped(self) -> Striped:
-        """A filesystem of stripes whose servers have one cable each, all alike; and as few clients as these bear."""
+    def striped(self, *, bound: bool = False) -> Striped:
+        """A filesystem of stripes whose servers have one cable each, all alike; and as few clients as these bear.
+
+        bound: the servers' cables bound what the clients write, and not what is between them.
+        """
         for name, about in self.site.topology.filesystems.items():
             servers = self.site.servers(name)
             ends = [end for cable in self.site.cables for end in cable.ends]
@@ -147,10 +153,28 @@ class AskStorage(AskClusters):
                     hop = self._ways.path(client, self.site.known_by(servers[0]).address).hops[0]
                     left -= self.site.sends_mbit(hop.sender)
                     clients.append(client)
-            if len(clients) >= 2 and left <= 0:
+            found = Striped(name, clients, {server: those[0] for server, those in ports.items()})
+            if len(clients) >= 2 and left <= 0 and (not bound or self._bound_by_each(found)):
                 self._give([*clients, *servers])
-                return Striped(name, clients, {server: those[0] for server, those in ports.items()})
-        raise self._lacks("filesystem of stripes behind nodes that forward, with one cable for each of its servers")
+                return found
+        cable = "one cable for each of its servers" + (", which bounds what is written" if bound else "")
+        raise self._lacks(f"filesystem of stripes behind nodes that forward, with {cable}")
+
+    def _bound_by_each(self, striped: Striped) -> bool:
+        """Whether clients write half as much as soon as one server's cable carries half."""
+        port = striped.ports[striped.servers[0]]
+        half = at_rate(self.site, port, self.site.sends_mbit(port) // 2)
+        return self._written_mb(half, striped) < 0.51 * self._written_mb(self.site, striped)
+
+    def _written_mb(self, site: Site, striped: Striped) -> float:
+        """What the clients write together, in MB/s, by connections of any ports."""
+
+        def connection(client: str, server: str) -> Share:
+            there = site.known_by(server).address
+            here = site.nodes[client].interfaces[self._ways.leaves(client, there).device].address
+            return share(site, striped.filesystem, (client, (here, 0)), (server, (there, 0)), "write")
+
+        return bound_mb(site, {c: [connection(c, server) for server in striped.servers] for c in striped.clients})
 
     def sharing(self, *, disks: bool = False, parity: bool = False) -> Sharing:
         """The first filesystem that two such hosts mount.
