@@ -10,7 +10,7 @@ from mc import config as configuration
 from mc import fstab, keys, native
 from mc.config import Config, save
 from mc.main import main
-from tests.unit.mc_node import HERE, Does, Said, lay_out
+from tests.unit.mc_node import HERE, Does, Said, configured, lay_out
 
 
 @pytest.fixture
@@ -43,9 +43,7 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture
 def cluster(var: Path) -> Config:
     """The cluster blue.example of this machine alone, without keys."""
-    if not Path("/usr/bin/ip").exists():
-        pytest.skip("there is no /usr/bin/ip here, by which a node knows its own addresses")
-    save(Config("blue.example", "0123456789abcdef", HERE.name, nodes=[HERE]), var)
+    save(configured("blue.example", "0123456789abcdef", HERE.name, nodes=[HERE]), var)
     return configuration.load()
 
 

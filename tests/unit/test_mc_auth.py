@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -180,7 +179,7 @@ def test_a_denial_holds_while_a_server_is_down(command: str, silent: set[str], d
 def test_whole_files_on_a_server_that_cannot_be_reached_may_be_read_and_that_is_said(
     does: Does, servers: Servers
 ) -> None:
-    whole = replace(WORK, layout="whole", parity=0)
+    whole = WORK._replace(layout="whole", parity=0)
     granted(Grant("green.example", "work", "rw", "no"), whole)
     servers.away = ["c"]
     assert does(DENY).rc == 0

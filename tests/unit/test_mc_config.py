@@ -1,18 +1,29 @@
 """The configuration of a cluster: its tables, and that a change is made whole or not at all."""
 
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mc import config as configuration
 from mc import native
-from mc.config import Config, Filesystem, Grant, Node, NodeSetting, RemoteCluster, RemoteFilesystem, change, load, save
+from mc.config import (
+    Config,
+    Filesystem,
+    Grant,
+    Node,
+    NodeSetting,
+    RemoteCluster,
+    RemoteFilesystem,
+    change,
+    load,
+    save,
+    wellformed,
+)
 from mc.native import Refused
-from tests.unit.mc_node import HERE, lay_out
+from tests.unit.mc_node import HERE, configured, lay_out, like
 
-FULL = Config(
+FULL = configured(
     "blue.example",
     "0123456789abcdef",
     "SN-b",
@@ -42,12 +53,12 @@ def listed(var: Path) -> list[str]:
 
 def test_what_is_saved_is_loaded_again(var: Path) -> None:
     save(FULL, var)
-    assert load() == replace(FULL, folder=var)
+    assert vars(load()) == vars(like(FULL, folder=var))
     assert all(text.endswith("\n") for text in files(var).values())
 
 
 def test_a_cluster_of_nothing_is_saved_and_loaded_too(cluster: Config) -> None:
-    assert cluster == Config("blue.example", "0123456789abcdef", "SN-b", cluster.folder, nodes=[HERE])
+    assert vars(cluster) == vars(configured(cluster.name, cluster.id, "SN-b", folder=cluster.folder, nodes=[HERE]))
     assert cluster.generation == 0
 
 
@@ -62,8 +73,34 @@ def test_tables_name_their_columns_and_comments_and_empty_lines_are_no_rows(var:
 @pytest.mark.parametrize("cell", ["", "/my work", "a\tb", "two\nlines", "#1"])
 def test_a_cell_that_a_table_cannot_hold_is_refused_before_anything_is_done(cell: str) -> None:
     with pytest.raises(Refused) as caught:
-        Filesystem("work", cell, "a,b,c,d", "/disks/work/brick")
+        wellformed(Filesystem("work", cell, "a,b,c,d", "/disks/work/brick"))
     assert str(caught.value) == f"mount point {cell!r}: give one word, and no # before it"
+
+
+def test_a_node_knows_its_own_addresses_by_what_its_kernel_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = """\
+Local:
+  +-- 0.0.0.0/0 3 0 5
+     |-- 0.0.0.0
+        /0 universe UNICAST
+     +-- 10.1.33.192/26 2 0 2
+        |-- 10.1.33.202
+           /32 link UNICAST
+           /32 host LOCAL
+        |-- 10.1.33.255
+           /32 link BROADCAST
+     |-- 127.0.0.0
+        /8 host LOCAL
+     |-- 127.0.0.1
+        /32 host LOCAL
+"""
+    (tmp_path / "fib_trie").write_text(lines)
+    monkeypatch.setattr(configuration, "FIB", tmp_path / "fib_trie")
+    configuration.own_addresses.cache_clear()
+    assert configuration.own_addresses() == {"10.1.33.202", "127.0.0.1"}
+    configuration.own_addresses.cache_clear()
 
 
 def test_a_node_in_no_cluster_says_how_to_get_into_one(var: Path) -> None:
@@ -117,7 +154,7 @@ def test_what_an_earlier_change_left_when_it_was_killed_is_not_taken_over(var: P
 
 
 def test_a_change_is_refused_on_every_node_but_the_configuration_server(cluster: Config, var: Path) -> None:
-    save(replace(cluster, server="FEN-b", nodes=[HERE, Node(2, "FEN-b", "10.2.64.221", "nonquorum")]), var)
+    save(like(cluster, server="FEN-b", nodes=[HERE, Node(2, "FEN-b", "10.2.64.221", "nonquorum")]), var)
     before = files(var)
     with pytest.raises(Refused, match=r"is kept on FEN-b; do it there"), change():
         pytest.fail("nothing may be changed here")
@@ -125,7 +162,7 @@ def test_a_change_is_refused_on_every_node_but_the_configuration_server(cluster:
 
 
 def test_a_node_that_is_no_member_any_more_is_told_so(cluster: Config, var: Path) -> None:
-    save(replace(cluster, nodes=[Node(2, "FEN-b", "192.0.2.1", "quorum")]), var)
+    save(like(cluster, nodes=[Node(2, "FEN-b", "192.0.2.1", "quorum")]), var)
     with pytest.raises(Refused, match=r"this node is not in cluster blue\.example any more; mcaddnode on SN-b adds it"):
         load().here()
 
@@ -258,7 +295,7 @@ def test_a_node_that_has_a_newer_state_goes_on_with_that_and_says_so(
         config.settings["pingTimeout"] = "5"
         config.nodes.append(Node(2, "FEN-b", "127.0.0.2", "quorum"))
     monkeypatch.setattr(configuration.native, "ssh", lambda *_, **__: native.Result(0, archive, ""))
-    told = configuration.fetch(replace(load(), server="FEN-b"))
+    told = configuration.fetch(like(load(), server="FEN-b"))
     assert told.settings == {"pingTimeout": "5"}
     said = "FEN-b has an older configuration than this node; going on with that of this node\n"
     assert capsys.readouterr().out.endswith(said)
@@ -272,10 +309,10 @@ def test_a_server_starts_with_the_newest_state_of_most_quorum_nodes_or_not_at_al
 ) -> None:
     """Of five: this node, the configuration server, which is silent, and a, b, c, of which a alone has the newest."""
     others = [Node(n, name, f"192.0.2.{n}", "quorum") for n, name in enumerate(("FEN-b", "a", "b", "c"), 2)]
-    served = [replace(f, servers=f"{HERE.name},a") for f in FULL.filesystems if serves]
-    old = replace(cluster, server="FEN-b", nodes=[HERE, *others], filesystems=served, grants=FULL.grants)
+    served = [f._replace(servers=f"{HERE.name},a") for f in FULL.filesystems if serves]
+    old = like(cluster, server="FEN-b", nodes=[HERE, *others], filesystems=served, grants=FULL.grants)
     packed = {}
-    for name, state in {"a": replace(old, generation=1, grants=[]), "b": old}.items():
+    for name, state in {"a": like(old, generation=1, grants=[]), "b": old}.items():
         save(state, var)
         packed[name] = subprocess.run(configuration._pack(), capture_output=True, check=True).stdout
 

@@ -9,11 +9,11 @@ import pytest
 
 from mc import config as configuration
 from mc import disks, native, states
-from mc.config import Config, Filesystem, RemoteCluster, RemoteFilesystem
+from mc.config import Filesystem, RemoteCluster, RemoteFilesystem
 from mc.drivers import gluster
-from mc.drivers.driver import Disk, Known
+from mc.drivers.known import Disk, Known
 from mc.native import Refused
-from tests.unit.mc_node import HERE
+from tests.unit.mc_node import HERE, configured
 
 #: A part of what `gluster system:: getspec` says, as seen in a lab.
 TOLD = """\
@@ -73,7 +73,7 @@ def resolved(name: str) -> str:
 
 def shown(monkeypatch: pytest.MonkeyPatch, filesystem: str = "all") -> None:
     """`mclsnsd` in a cluster that owns home and mounts another's work, of whose three servers one has no name here."""
-    config = Config("blue.example", "0", HERE.name, nodes=[HERE])
+    config = configured("blue.example", "0", HERE.name, nodes=[HERE])
     config.filesystems = [Filesystem("home", "/home", HERE.name, "/disks/home/brick")]
     config.remote_clusters = [RemoteCluster("green.example", "n1,n2")]
     config.remote_filesystems = [RemoteFilesystem("scratch", "work", "green.example", "/scratch", "rw", "no")]

@@ -1,7 +1,6 @@
 """The commands know no filesystem by name: they ask the driver that the cluster's attribute names."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from string import Formatter
 
@@ -9,8 +8,9 @@ import pytest
 
 from mc import auth, daemons, disks, drivers, mounts, nodes, remotes, settings
 from mc.config import Config, save
+from mc.drivers.driver import Driver
 from mc.native import Refused
-from tests.unit.mc_node import Does
+from tests.unit.mc_node import Does, like
 
 SOURCE = Path(__file__).parents[2] / "nodes/mc/mc"
 
@@ -22,7 +22,7 @@ def test_no_module_but_the_drivers_own_names_it(driver: str) -> None:
 
 
 @pytest.mark.parametrize("driver", drivers.BY_NAME.values(), ids=list(drivers.BY_NAME))
-def test_a_driver_says_all_that_the_commands_help_leaves_to_it(driver: drivers.Driver) -> None:
+def test_a_driver_says_all_that_the_commands_help_leaves_to_it(driver: Driver) -> None:
     asked: set[str] = set()
     for module in (auth, daemons, disks, mounts, nodes, remotes, settings):
         for text in re.findall(r'"""(.*?)"""', Path(module.__file__).read_text(), re.DOTALL):
@@ -38,7 +38,7 @@ def test_a_driver_that_is_not_known_is_refused_by_every_command_that_asks_it(
     does: Does, cluster: Config, var: Path
 ) -> None:
     why = f"cluster blue.example is of driver tapes, and these commands know {', '.join(drivers.BY_NAME)} only"
-    other = replace(cluster, settings={"driver": "tapes"})
+    other = like(cluster, settings={"driver": "tapes"})
     with pytest.raises(Refused, match=why):
         drivers.of(other)
     save(other, var)

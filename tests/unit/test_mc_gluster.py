@@ -8,9 +8,9 @@ from causeway.process import Result, run
 from mc import native
 from mc.config import Config, Filesystem, Grant
 from mc.drivers import gluster
-from mc.drivers.driver import State
+from mc.drivers.known import State
 from mc.native import Refused
-from tests.unit.mc_node import HERE
+from tests.unit.mc_node import HERE, configured
 from tests.unit.shells import SHELLS
 
 FILTER = Path(__file__).parents[2] / "nodes/mc/filter/brick"
@@ -85,7 +85,7 @@ def served(var: Path, monkeypatch: pytest.MonkeyPatch, layout: str, parity: int,
     monkeypatch.setattr(Config, "here", lambda _: HERE)
     names = ",".join([HERE.name, *(f"n{i}" for i in range(2, servers + 1))])
     filesystem = Filesystem("work", "/work", names, "/disks/work/brick", layout, parity)
-    gluster.serve(Config("blue.example", folder=var), filesystem)
+    gluster.serve(configured("blue.example", folder=var), filesystem)
     return begun
 
 
@@ -163,15 +163,15 @@ def test_a_command_that_was_broken_off_goes_on_for_a_moment_and_is_waited_for(
     answers = Answers(volume_set=[BUSY, BUSY, OK])
     monkeypatch.setattr(native, "run", answers)
     monkeypatch.setattr(gluster, "_POLL_S", 0)
-    gluster.grant(Config("blue.example", folder=var), WORK, restart=False)
+    gluster.grant(configured("blue.example", folder=var), WORK, restart=False)
     assert len(answers.begun) == 3
     answers.answers["volume_set"] = [native.Result(1, b"", "no such volume")]
     with pytest.raises(Refused, match=r"auth\.ssl-allow blue\.example .*no such volume"):
-        gluster.grant(Config("blue.example", folder=var), WORK, restart=False)
+        gluster.grant(configured("blue.example", folder=var), WORK, restart=False)
     answers.answers["volume_set"] = [BUSY]
     monkeypatch.setattr(gluster, "_BUSY_S", 0)
     with pytest.raises(Refused, match="Another transaction"):
-        gluster.grant(Config("blue.example", folder=var), WORK, restart=False)
+        gluster.grant(configured("blue.example", folder=var), WORK, restart=False)
 
 
 def test_servers_are_told_of_the_grants_that_count(var: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +182,7 @@ def test_servers_are_told_of_the_grants_that_count(var: Path, monkeypatch: pytes
         Grant("red.example", "work", "rw", "no", "coming"),
         Grant("grey.example", "work", "ro", "no"),
     ]
-    gluster.grant(Config("blue.example", folder=var, grants=rows), WORK, restart=False)
+    gluster.grant(configured("blue.example", folder=var, grants=rows), WORK, restart=False)
     assert answers.begun == [
         "gluster --mode=script volume set work auth.ssl-allow blue.example,red.example server.root-squash off"
     ]
@@ -196,7 +196,7 @@ def test_bricks_start_anew_also_those_that_were_left_dead_and_no_other_process_e
         volume_status=[native.Result(0, BRICKS.encode(), "")],
     )
     monkeypatch.setattr(native, "run", answers)
-    gluster.grant(Config("blue.example", folder=var), WORK, restart=True)
+    gluster.grant(configured("blue.example", folder=var), WORK, restart=True)
     assert answers.begun[1] == "gluster --mode=script volume start work force"
     anew = [line for line in answers.begun if line.startswith("ssh")]
     assert [next(word for word in line.split() if word in WORK.server_names) for line in anew] == ["n1", "n2"]

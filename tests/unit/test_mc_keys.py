@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mc import keys, native
-from mc.config import Config
 from mc.drivers import gluster
 from mc.native import Refused
+from tests.unit.mc_node import configured
 
 BLUE = "blue.example"
 
@@ -25,7 +25,7 @@ def usual_umask() -> Iterator[None]:
 
 def trust(folder: Path) -> None:
     """Have the driver's daemons know the keys in a folder called ssl."""
-    gluster.trust(Config(folder=folder.parent))
+    gluster.trust(configured("blue.example", folder=folder.parent))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from mc import daemons, drivers, keys, leased, leases, mounts
 from mc.config import Config, Filesystem, RemoteCluster, RemoteFilesystem, load, save
 from mc.leased import Daemon, Lease, Link
 from mc.native import Refused
-from tests.unit.mc_node import HERE
+from tests.unit.mc_node import HERE, configured
 
 PEER = "127.0.0.2"
 
@@ -27,7 +27,7 @@ def config(
     keys.generate(var / "ssl", cluster.name)
     for name in ("authorized_cluster.green.example", "known_cluster.green.example"):
         (var / "ssl" / name).write_text(Path(others["green"]).read_text())
-    made = Config(
+    made = configured(
         *(cluster.name, cluster.id, cluster.server),
         nodes=[HERE],
         settings={leases.FAILURE_DETECTION: "10"},
@@ -100,7 +100,7 @@ def test_who_has_no_key_that_the_manager_knows_gets_no_lease(
     stranger.mkdir()
     keys.generate(stranger, "red.example")
     (stranger / "known_cluster.blue.example").write_text((var / "ssl/id_rsa.pub").read_text())
-    config = Config("red.example")
+    config = configured("red.example")
     config.folder = tmp_path / "of_red"
     config.folder.mkdir()
     stranger.rename(config.ssl)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from mc import leases
-from mc.leases import Leases, expelled, parse_subnets, spoken_to_at
+from mc.holders import Leases
+from mc.leases import expelled, parse_subnets, spoken_to_at
 from mc.native import Refused
 
 LIMIT_S = 35

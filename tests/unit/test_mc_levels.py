@@ -11,10 +11,10 @@ from mc import config as configuration
 from mc import daemons, states
 from mc.config import Config, Node
 from mc.drivers import gluster
-from tests.unit.mc_node import HERE
+from tests.unit.mc_node import HERE, configured
 
 AWAY = Node(2, "FEN-b", "127.0.0.2", "nonquorum")
-CONFIG = Config("blue.example", "0", HERE.name, nodes=[HERE, AWAY])
+CONFIG = configured("blue.example", "0", HERE.name, nodes=[HERE, AWAY])
 OLD, NEW = "glusterfs 11.1, mc 0a1b2c3d", "glusterfs 11.1, mc 4e5f6a7b"
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from mc import config as configuration
 from mc import daemons, keys, leases, main, native
 from mc.config import Config, Grant, Node, change, load, save
 from mc.drivers import gluster
-from tests.unit.mc_node import HERE, Does
+from tests.unit.mc_node import HERE, Does, like
 
 BIN = Path(__file__).parents[2] / "nodes/mc/bin"
 COMMANDS = dict(mc_commands())
@@ -196,7 +195,7 @@ def known(cluster: Config, others: dict[str, str], var: Path, tmp_path: Path) ->
         (tmp_path / name).write_bytes(content)
         words[name] = str(tmp_path / name)
     green = configuration.RemoteCluster("green.example", "n1")
-    save(replace(cluster, clusters=["green.example"], remote_clusters=[green]), var)
+    save(like(cluster, clusters=["green.example"], remote_clusters=[green]), var)
     return words
 
 
@@ -243,7 +242,7 @@ def test_all_nodes_that_are_not_in_dns_are_named_at_once(
         f"mcaddnode: unexpected output of 'host -t a R00-M0-NC-3': {why}",
         "mcaddnode: nothing has been changed",
     ]
-    assert load() == cluster
+    assert vars(load()) == vars(cluster)
 
 
 def test_the_redpapers_order_of_the_owners_commands(does: Does, known: dict[str, str]) -> None:
@@ -287,7 +286,7 @@ def test_what_others_own_is_named_mounted_nowhere_and_forgotten(does: Does, know
 
 
 def test_a_node_that_does_not_answer_can_be_deleted_and_is_named(does: Does, cluster: Config, var: Path) -> None:
-    save(Config(cluster.name, cluster.id, cluster.server, nodes=[HERE, Node(2, "127.0.0.2", "127.0.0.2", "x")]), var)
+    save(like(cluster, nodes=[HERE, Node(2, "127.0.0.2", "127.0.0.2", "x")]), var)
     assert does("mcdelnode 127.0.0.2") == (
         0,
         "127.0.0.2 is deleted from cluster blue.example; it does not answer, and what it keeps in its"
@@ -378,7 +377,7 @@ def test_the_lease_daemon_begins_with_the_nodes_daemon_and_ends_with_it_where_it
     monkeypatch.setattr(native, "run", lambda argv: typed.append(argv))
     configuration.own_addresses.cache_clear()
     monkeypatch.setattr(Config, "here", lambda _: HERE)
-    save(replace(cluster, settings={"failureDetectionTime": leases_s} if leases_s else {}), var)
+    save(like(cluster, settings={"failureDetectionTime": leases_s} if leases_s else {}), var)
     assert does("mcstartup").rc == does("mcstartup").rc == 0  # the second finds it running
     assert typed == began
     assert does("mcshutdown").rc == 0
@@ -395,7 +394,7 @@ def test_the_only_configuration_server_tells_those_that_it_starts_how_new_its_co
         typed.append(argv)
         return native.Result(0, b"", "")
 
-    save(replace(cluster, secondary=secondary, generation=7), var)
+    save(like(cluster, secondary=secondary, generation=7), var)
     monkeypatch.setattr(Config, "here", lambda _: HERE)
     monkeypatch.setattr(native, "run", run)
     assert does("mcstartup -a").rc == 0
@@ -420,7 +419,7 @@ def test_who_is_started_asks_for_the_configuration_unless_it_is_as_new(
         asked.append(config.generation)
         return config
 
-    save(replace(cluster, generation=7), var)
+    save(like(cluster, generation=7), var)
     monkeypatch.setattr(Config, "here", lambda _: HERE)
     monkeypatch.setattr(configuration, "fetch", fetch)
     monkeypatch.setattr(gluster, "answers", lambda *_: True)

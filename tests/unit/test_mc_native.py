@@ -18,7 +18,7 @@ import pytest
 from causeway.docs.mc import mc_commands
 from mc import drivers, main, native
 from mc.config import Config, Filesystem, Node, RemoteCluster, load, save
-from tests.unit.mc_node import HERE, Does
+from tests.unit.mc_node import HERE, Does, configured
 
 SOURCE = Path(__file__).parents[2] / "nodes/mc/mc"
 MODULES = {
@@ -182,7 +182,7 @@ def test_help_names_each_native_command_that_the_source_can_start_and_no_other(c
 
 
 def test_what_is_read_from_the_source_is_what_stands_there() -> None:
-    assert can_start("mcauth genkey") == ({"openssl req", *GIVE, "ip"}, {"openssl req", *GIVE})
+    assert can_start("mcauth genkey") == ({"openssl req", *GIVE}, {"openssl req", *GIVE})
     assert "gluster volume create" in can_start("mccrfs")[1]
     assert can_start("mclsnode")[1] == set()
 
@@ -192,7 +192,7 @@ def owner(cluster: Config, others: dict[str, str], var: Path) -> Config:
     """Cluster blue knows green, both as owner and as client, and has a node that does not answer."""
     away = Node(2, "127.0.0.2", "127.0.0.2", "nonquorum")
     save(
-        Config(
+        configured(
             *(cluster.name, cluster.id, cluster.server),
             nodes=[HERE, away],
             clusters=["green.example"],

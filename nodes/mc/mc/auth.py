@@ -6,7 +6,6 @@ Source: Redpaper, "On the remote OWNING cluster, allow access by the CLIENT clus
 import argparse
 import re
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from mc import config as configuration
@@ -146,9 +145,9 @@ def _change_grant(filesystem: Filesystem, cluster: str, wanted: Grant | None) ->
         raise Refused(f"{missing}: not all servers of {filesystem.name} serve it, and all must take it; mcstartup -a")
     earlier = next((g for g in before if g.cluster == cluster), None)
     if wanted:
-        marked: Grant | None = replace(wanted, state="coming")
+        marked: Grant | None = wanted._replace(state="coming")
     else:
-        marked = earlier and replace(earlier, state="leaving")
+        marked = earlier and earlier._replace(state="leaving")
     after = [g for g in before if g.cluster != cluster] + ([marked] if marked else [])
     restart = broken_off or _read_only(before) != _read_only(after)
     # a server that starts anew reads its own table; nobody else needs to know of it before it is settled
@@ -162,7 +161,7 @@ def _change_grant(filesystem: Filesystem, cluster: str, wanted: Grant | None) ->
         if wanted is None:
             again = f"{cluster} is leaving {filesystem.name}; the same command again ends it"
             raise Refused(f"{refused}\n{again}") from None
-        back = replace(earlier, state="coming") if earlier else replace(wanted, state="leaving")
+        back = earlier._replace(state="coming") if earlier else wanted._replace(state="leaving")
         _write_down(filesystem, cluster, back)
         with suppress(Refused):  # what the servers have taken of it already
             _tell(filesystem, restart=restart)
@@ -212,7 +211,7 @@ def _settle(filesystem: Filesystem) -> None:
     with configuration.change() as config:
         mine = [g for g in config.grants if g.filesystem == filesystem.name]
         rest = [g for g in config.grants if g not in mine]
-        config.grants = rest + [replace(g, state="held") for g in mine if g.counts]
+        config.grants = rest + [g._replace(state="held") for g in mine if g.counts]
 
 
 def show_clusters(args: argparse.Namespace) -> None:
@@ -252,7 +251,8 @@ def create_filesystem(args: argparse.Namespace) -> None:
         servers = [config.node(name).name for name in args.servers.split(",")]
         parity = _PARITY[args.layout] if args.parity is None else args.parity
         bricks = f"/disks/{args.name}/brick"
-        made = Filesystem(args.name, args.mount_point, ",".join(servers), bricks, args.layout, parity)
+        row = Filesystem(args.name, args.mount_point, ",".join(servers), bricks, args.layout, parity)
+        made = configuration.wellformed(row)
         if (here := config.here().name) in servers and not Path(made.bricks).parent.is_dir():
             raise Refused(f"{here} has no disk for {args.name}, {Path(made.bricks).parent}")
         if not driver.answers(config):

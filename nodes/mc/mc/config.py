@@ -11,21 +11,21 @@ of the two is lost, the other has the last one; mcchcluster makes another node t
 """
 
 import fcntl
-import json
 import re
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from mc import native
 from mc.native import Refused
 
 VAR = Path("/var/mc")
+#: The kernel's routes, by prefix: a line for an address, and one or more below it for what becomes of its packets.
+FIB = Path("/proc/net/fib_trie")
 #: Who changes /var/mc holds this, a file of the node's own: an I/O node's /var/mc is on its server.
 LOCK = Path("/run/mc.lock")
 #: What is replicated.
@@ -36,17 +36,7 @@ _ARRIVES_S = 60
 _OLDER = 9
 
 
-class Row:
-    """A line of a table; blanks divide its cells, and # begins a comment."""
-
-    def __post_init__(self) -> None:
-        for column, cell in vars(self).items():
-            if str(cell).split() != [str(cell)] or str(cell).startswith("#"):
-                raise Refused(f"{column.replace('_', ' ')} {cell!r}: give one word, and no # before it")
-
-
-@dataclass(frozen=True)
-class Node(Row):
+class Node(NamedTuple):
     """A member; `quorum` nodes must be reached (more than half of them) for a member to be active."""
 
     number: int
@@ -59,8 +49,7 @@ class Node(Row):
         return self.role == "quorum"
 
 
-@dataclass(frozen=True)
-class Filesystem(Row):
+class Filesystem(NamedTuple):
     """One that this cluster owns.
 
     layout: stripe, each file over all servers, of which `parity` may be missing; whole, a file on one of them.
@@ -78,8 +67,7 @@ class Filesystem(Row):
         return self.servers.split(",")
 
 
-@dataclass(frozen=True)
-class Grant(Row):
+class Grant(NamedTuple):
     """What another cluster may do with a filesystem of this one.
 
     state: held; or, until the servers have been told, coming, or leaving: then it does not count any more.
@@ -97,16 +85,14 @@ class Grant(Row):
         return self.state != "leaving"
 
 
-@dataclass(frozen=True)
-class RemoteCluster(Row):
+class RemoteCluster(NamedTuple):
     """One that owns filesystems which this cluster mounts; its contacts are asked one after the other."""
 
     name: str
     contacts: str
 
 
-@dataclass(frozen=True)
-class RemoteFilesystem(Row):
+class RemoteFilesystem(NamedTuple):
     """Another cluster's filesystem under the name and at the place that it has here."""
 
     name: str
@@ -117,8 +103,7 @@ class RemoteFilesystem(Row):
     automount: str
 
 
-@dataclass(frozen=True)
-class NodeSetting(Row):
+class NodeSetting(NamedTuple):
     """What mcchconfig -N sets: an attribute's value on one node, in place of the cluster's."""
 
     node: str
@@ -126,7 +111,18 @@ class NodeSetting(Row):
     value: str
 
 
-@dataclass
+#: A line of a table.
+Row = TypeVar("Row", Node, Filesystem, Grant, RemoteCluster, RemoteFilesystem, NodeSetting)
+
+
+def wellformed(row: Row) -> Row:
+    """The row; Refused where its table cannot hold it: blanks divide cells, and # begins a comment."""
+    for column, cell in zip(row._fields, row, strict=True):
+        if str(cell).split() != [str(cell)] or str(cell).startswith("#"):
+            raise Refused(f"{column.replace('_', ' ')} {cell!r}: give one word, and no # before it")
+    return row
+
+
 class Config:
     """All of it, and the folder that it was read from, or that a change is prepared in.
 
@@ -134,22 +130,18 @@ class Config:
     programs by which nodes are reached and given it, where they are not the usual ones.
     """
 
-    name: str = ""
-    id: str = ""
-    server: str = ""
-    folder: Path = field(default_factory=lambda: VAR)
-    generation: int = 0
-    secondary: str = ""
-    shell: str = ""
-    copy: str = ""
-    nodes: list[Node] = field(default_factory=list)
-    settings: dict[str, str] = field(default_factory=dict)
-    node_settings: list[NodeSetting] = field(default_factory=list)
-    clusters: list[str] = field(default_factory=list)
-    filesystems: list[Filesystem] = field(default_factory=list)
-    grants: list[Grant] = field(default_factory=list)
-    remote_clusters: list[RemoteCluster] = field(default_factory=list)
-    remote_filesystems: list[RemoteFilesystem] = field(default_factory=list)
+    def __init__(self, name: str, id: str, server: str, generation: int = 0) -> None:
+        self.name, self.id, self.server, self.generation = name, id, server, generation
+        self.secondary = self.shell = self.copy = ""
+        self.folder = VAR
+        self.nodes: list[Node] = []
+        self.settings: dict[str, str] = {}
+        self.node_settings: list[NodeSetting] = []
+        self.clusters: list[str] = []
+        self.filesystems: list[Filesystem] = []
+        self.grants: list[Grant] = []
+        self.remote_clusters: list[RemoteCluster] = []
+        self.remote_filesystems: list[RemoteFilesystem] = []
 
     @property
     def ssl(self) -> Path:
@@ -201,9 +193,14 @@ class Config:
 
 @cache
 def own_addresses() -> set[str]:
-    """This node's, as they were when the program first asked."""
-    said = json.loads(native.run(["/usr/bin/ip", "-j", "-4", "address"], quiet=True).out or "[]")
-    return {info["local"] for device in said for info in device["addr_info"]}
+    """This node's, as they were when the program first asked: those whose packets its kernel keeps."""
+    found, prefix = set[str](), ""
+    for words in map(str.split, FIB.read_text().splitlines()):
+        if words[0] == "|--":
+            prefix = words[1]
+        elif words == ["/32", "host", "LOCAL"]:
+            found.add(prefix)
+    return found
 
 
 #: What gen/cluster may say of a cluster besides, where it is not as usual.
@@ -242,14 +239,14 @@ def load() -> Config:
     if not (gen / "cluster").exists():
         raise Refused("this node is in no cluster; mccrcluster makes one, mcaddnode adds it to one")
     about = dict(_rows(gen / "cluster"))
-    config = Config(about["name"], about["id"], about["server"], generation=int(about["generation"]))
+    config = Config(about["name"], about["id"], about["server"], int(about["generation"]))
     for key in _UNUSUAL:
         setattr(config, key, about.get(key, ""))
     native.use(config.shell, config.copy)
     config.settings = dict(_rows(gen / "settings"))
     config.clusters = [row[0] for row in _rows(gen / "clusters")]
     for table, kind in TABLES.items():
-        numbers = [column.type is int for column in fields(kind)]
+        numbers = [of is int for of in kind.__annotations__.values()]
         rows = [[int(v) if n else v for n, v in zip(numbers, row, strict=True)] for row in _rows(gen / table)]
         setattr(config, table, [kind(*row) for row in rows])
     return config
@@ -272,8 +269,8 @@ def save(config: Config, folder: Path) -> None:
     }
     heads = {"clusters": ["cluster"]}
     for table, kind in TABLES.items():
-        heads[table] = [column.name for column in fields(kind)]
-        tables[table] = [[getattr(row, name) for name in heads[table]] for row in getattr(config, table)]
+        heads[table] = list(kind.__annotations__)
+        tables[table] = [list(row) for row in getattr(config, table)]
     (folder / "gen").mkdir(parents=True, exist_ok=True)
     for table, rows in tables.items():
         head = f"# {' '.join(heads[table])}\n" if table in heads else ""
@@ -316,6 +313,8 @@ def change(first: Config | None = None, *, moves: bool = False, half: bool = Fal
     configuration may be made on either of them, without the other. Of one that is `half` of what the caller does other
     nodes hear by the other half. What the caller raises leaves all as it was.
     """
+    import shutil
+
     with alone():
         now = first or _agreed(load(), needed=not moves)
         here = now.here().name
@@ -386,6 +385,8 @@ def _commit(stage: Path, servers: list[Node]) -> None:
 
 def _take_over() -> None:
     """Put what is in stage/ in its place, at once."""
+    import shutil
+
     now, old = VAR / "now", _state()
     new = "state.b" if old == "state.a" else "state.a"
     shutil.rmtree(VAR / new, ignore_errors=True)

@@ -33,8 +33,8 @@ from mc import config as configuration
 from mc import daemons, keys, leases, mounts, native
 from mc.config import Config
 from mc.drivers import of
-from mc.drivers.driver import Known
-from mc.leases import Leases
+from mc.drivers.known import Known
+from mc.holders import Leases
 from mc.native import Refused
 
 #: Beside GPFS's own, 1191, which scenarios have streams come from, as its daemon's do.

@@ -6,7 +6,7 @@ import re
 from mc import config as configuration
 from mc import drivers, states
 from mc.config import Config
-from mc.drivers.driver import Known
+from mc.drivers.known import Known
 from mc.native import Refused
 from mc.table import show
 

@@ -10,9 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -40,8 +39,7 @@ class Refused(Exception):
     """What was asked for cannot be done; says why and what would be right. Nothing has been changed."""
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """How a command ended and what it said."""
 
     rc: int

@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mc import config as configuration
@@ -44,13 +44,11 @@ def create(args: argparse.Namespace) -> None:
             raise Refused(f"{option} {program}: this is no program here; give its path from / on")
     native.use(args.shell, args.copy)
     addresses = _check(wanted, [], local=args.primary)
-    nodes = [
-        Node(n, name, address, role) for n, ((name, role), address) in enumerate(zip(wanted, addresses, strict=True), 1)
-    ]
-    first = Config(args.cluster, os.urandom(8).hex(), args.primary, nodes=nodes, settings=settings)
+    first = Config(args.cluster, os.urandom(8).hex(), args.primary)
     first.secondary, first.shell, first.copy = args.secondary, args.shell, args.copy
+    first.nodes, first.settings = list(_numbered(1, wanted, addresses)), settings
     with configuration.change(first):
-        print(f"cluster {args.cluster} has {len(nodes)} node{'s' if len(nodes) > 1 else ''}: {' '.join(names)}")
+        print(f"cluster {args.cluster} has {len(names)} node{'s' if len(names) > 1 else ''}: {' '.join(names)}")
 
 
 def change_servers(args: argparse.Namespace) -> None:
@@ -86,11 +84,9 @@ def add(args: argparse.Namespace) -> None:
         raise Refused("name the nodes to add, or a file of them (-n)")
     with configuration.change() as config:
         addresses = _check(wanted, config.nodes, local=config.server)
-        number = max(node.number for node in config.nodes)
-        for (name, role), address in zip(wanted, addresses, strict=True):
-            number += 1
-            config.nodes.append(Node(number, name, address, role))
-            print(f"{name} is node {number} of cluster {config.name}")
+        for node in _numbered(max(node.number for node in config.nodes) + 1, wanted, addresses):
+            config.nodes.append(node)
+            print(f"{node.name} is node {node.number} of cluster {config.name}")
 
 
 def delete(args: argparse.Namespace) -> None:
@@ -177,6 +173,12 @@ def _named(words: Iterable[str]) -> list[tuple[str, str]]:
     if wrong:
         raise Refused("\n".join(wrong))
     return named
+
+
+def _numbered(first: int, named: Iterable[tuple[str, str]], addresses: Iterable[str]) -> Iterator[Node]:
+    """Rows for new members."""
+    for number, ((name, role), address) in enumerate(zip(named, addresses, strict=True), first):
+        yield configuration.wellformed(Node(number, name, address, role))
 
 
 def _check(wanted: Iterable[tuple[str, str]], members: list[Node], *, local: str) -> list[str]:

@@ -1,7 +1,6 @@
 """The states of nodes, and commands on many of them."""
 
 import argparse
-import json
 import socket
 from pathlib import Path
 from typing import Any
@@ -64,6 +63,8 @@ def ask(config: Config, nodes: list[Node], command: str) -> list[list[dict[str, 
 
     All are tried at the same time, so that those that are off keep nobody waiting for longer than one would.
     """
+    import json
+
     mine = config.here()
     there = native.side_by_side(lambda node: node == mine or listens(node.address, 22), nodes, at_once=len(nodes) or 1)
 

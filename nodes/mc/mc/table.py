@@ -1,12 +1,13 @@
 """Tables, for people and as JSON."""
 
-import json
 from collections.abc import Sequence
 
 
 def show(heads: Sequence[str], rows: Sequence[Sequence[object]], as_json: bool, about: object = None) -> None:
     """Print a table; as JSON a list of objects, or an object with what is said `about` it."""
     if as_json:
+        import json
+
         listed = [dict(zip((h.replace(" ", "_") for h in heads), row, strict=True)) for row in rows]
         print(json.dumps(listed if about is None else {"about": about, "rows": listed}, indent=2))
         return

@@ -3,10 +3,16 @@
 All that a cluster owns and mounts is of one driver, as its daemons and its keys are.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from mc.config import Config
 from mc.drivers import gluster
-from mc.drivers.driver import Driver
 from mc.native import Refused
+
+if TYPE_CHECKING:
+    from mc.drivers.driver import Driver
 
 BY_NAME: dict[str, Driver] = {"gluster": gluster}
 DEFAULT = next(iter(BY_NAME))

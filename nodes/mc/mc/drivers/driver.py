@@ -1,55 +1,14 @@
-"""What the commands ask of a parallel filesystem. Each driver is a module of these functions."""
+"""What the commands ask of a parallel filesystem. Each driver is a module of these functions.
+
+For readers and type checkers: no command loads it.
+"""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from mc.config import Config, Filesystem
-
-
-@dataclass(frozen=True)
-class Known:
-    """A filesystem that the nodes of this cluster can mount, its own or another cluster's (not `own`).
-
-    Its contacts, the first of which answers, are asked what it consists of. `access` is rw or ro.
-    """
-
-    name: str
-    remote_name: str
-    contacts: list[str]
-    mount_point: str
-    access: str
-    own: bool
-    automount: bool
-
-
-@dataclass(frozen=True)
-class State:
-    """A mounted filesystem as its client sees it: the servers that it has, and is connected to; `spare` may be missing.
-
-    "Server" is what a client needs connections to: a driver that has several daemons a server counts those.
-    """
-
-    connected: int
-    servers: int
-    spare: int
-
-    @property
-    def needed(self) -> int:
-        return self.servers - self.spare
-
-    @property
-    def usable(self) -> bool:
-        return self.servers > 0 and self.connected >= self.needed
-
-
-@dataclass(frozen=True)
-class Disk:
-    """A part of a filesystem, by its path on the server that serves it; of that, the name that clients are told."""
-
-    path: str
-    server: str
+from mc.drivers.known import Disk, Known, State
 
 
 class Keys(Protocol):

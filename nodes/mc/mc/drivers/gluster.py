@@ -12,6 +12,8 @@
 Sources: gluster(8), mount.glusterfs(8), "Setting up GlusterFS with SSL/TLS" of its administrator's guide.
 """
 
+from __future__ import annotations
+
 import re
 import shlex
 import socket
@@ -19,11 +21,15 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mc import keys, native
 from mc.config import Config, Filesystem
-from mc.drivers.driver import Disk, Keys, Known, State
+from mc.drivers.known import Disk, Known, State
 from mc.native import Refused
+
+if TYPE_CHECKING:
+    from mc.drivers.driver import Keys
 
 NATIVE: Mapping[str, str] = {
     "shown": "`ssl/glusterfs.*`",
