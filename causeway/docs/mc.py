@@ -3,7 +3,6 @@
 import argparse
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 
 from causeway.docs.markdown import page_from, table
 from causeway.folders import REPO
@@ -51,7 +50,7 @@ def _mc_tables() -> Iterator[list[str]]:
     yield ["`settings`", "What mcchconfig sets.", "attribute, value"]
     yield ["`clusters`", "Those that this cluster knows by their public keys, as owner.", "name"]
     for name, row in mc_config.TABLES.items():
-        columns = ", ".join(column.name.replace("_", " ") for column in fields(row))
+        columns = ", ".join(column.replace("_", " ") for column in row.__annotations__)
         yield [f"`{name}`", (row.__doc__ or "").splitlines()[0], columns]
 
 

@@ -33,10 +33,21 @@ def main() -> None:
 
 def parser(name: str) -> Parser:
     """The command's parser; its help is the action's own text, what is native below the options."""
-    made = Parser(name)
+    made = Parser(name, formatter_class=_Help)
     COMMANDS[name](made)
     _verbose(made)
     return made
+
+
+class _Help(argparse.HelpFormatter):
+    """As wide as the terminal, which argparse would load shutil to ask for, whatever the command is to do."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+        except (OSError, ValueError):
+            columns = 80
+        super().__init__(prog, width=columns - 2)
 
 
 def _verbose(made: Parser) -> None:
@@ -57,7 +68,7 @@ def _sub(made: Parser) -> Callable[..., Parser]:
     group = made.add_subparsers(required=True, metavar="SUBCOMMAND")
 
     def add(name: str, action: Action, *, json: bool = False) -> Parser:
-        one = group.add_parser(name, help=(action.__doc__ or "").splitlines()[0])
+        one = group.add_parser(name, help=(action.__doc__ or "").splitlines()[0], formatter_class=_Help)
         one.add_argument("-v", dest="verbose", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
         return _does(one, action, json=json)
 
