@@ -24,6 +24,7 @@ from causeway.scenario.words.storage import by_others
 #: Seconds for which files are written, how many on a client read its files at once, and how many tasks it has where it
 #: writes alone: one waits for each of its calls, and has an eighth less.
 _SECONDS, _READERS, _TASKS = 0.9, 2, 4
+_LEAST_MIB = 32
 
 
 def gateway_mb(site: Site, cast: Gateways, client: str) -> dict[Direction, float]:
@@ -108,9 +109,12 @@ def clear(stage: Stage, filesystem: str, clients: Sequence[str]) -> None:
 
 
 def client_files(stage: Stage, cast: Defaulted, device: str) -> Both:
-    """A client writes and reads, by several tasks, for about a second of what one of its ports carries."""
+    """A client writes and reads, by several tasks, for about a second of what one of its ports carries, or longer.
+
+    A slow port has _LEAST_MIB to carry, for seconds: a last packet that is lost costs a quarter of one.
+    """
     due_mb = wire_mb(stage, cast.filesystem, cast.client, device)["write"]
-    size_mib = _TASKS * ceil(_SECONDS * due_mb * 1e6 / 2**20 / _TASKS)
+    size_mib = _TASKS * ceil(max(_LEAST_MIB, _SECONDS * due_mb * 1e6 / 2**20) / _TASKS)
     return _then_gone(stage, cast.filesystem, [cast.client], size_mib, 1, _TASKS)
 
 
