@@ -77,6 +77,12 @@ def test_a_cell_that_a_table_cannot_hold_is_refused_before_anything_is_done(cell
     assert str(caught.value) == f"mount point {cell!r}: give one word, and no # before it"
 
 
+def test_no_table_is_written_where_a_row_does_not_fit(var: Path) -> None:
+    with pytest.raises(Refused, match="value '64 M': give one word"):
+        save(like(FULL, node_settings=[NodeSetting(HERE.name, "pagepool", "64 M")]), var)
+    assert files(var) == {}
+
+
 def test_a_node_knows_its_own_addresses_by_what_its_kernel_keeps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from mc import daemons, drivers, keys, leased, leases, mounts
 from mc.config import Config, Filesystem, RemoteCluster, RemoteFilesystem, load, save
 from mc.leased import Daemon, Lease, Link
 from mc.native import Refused
-from tests.unit.mc_node import HERE, configured
+from tests.unit.mc_node import HERE, configured, like
 
 PEER = "127.0.0.2"
 
@@ -27,9 +27,8 @@ def config(
     keys.generate(var / "ssl", cluster.name)
     for name in ("authorized_cluster.green.example", "known_cluster.green.example"):
         (var / "ssl" / name).write_text(Path(others["green"]).read_text())
-    made = configured(
-        *(cluster.name, cluster.id, cluster.server),
-        nodes=[HERE],
+    made = like(
+        cluster,
         settings={leases.FAILURE_DETECTION: "10"},
         filesystems=[Filesystem("work", "/nowhere/work", HERE.name, "/disks/work/brick")],
         remote_clusters=[RemoteCluster("green.example", "127.0.0.9")],

@@ -375,7 +375,6 @@ def test_the_lease_daemon_begins_with_the_nodes_daemon_and_ends_with_it_where_it
     monkeypatch.setattr(leases, "expelled", lambda: next(running))
     monkeypatch.setattr(native, "must", typed.append)
     monkeypatch.setattr(native, "run", lambda argv: typed.append(argv))
-    configuration.own_addresses.cache_clear()
     monkeypatch.setattr(Config, "here", lambda _: HERE)
     save(like(cluster, settings={"failureDetectionTime": leases_s} if leases_s else {}), var)
     assert does("mcstartup").rc == does("mcstartup").rc == 0  # the second finds it running

@@ -18,7 +18,7 @@ import pytest
 from causeway.docs.mc import mc_commands
 from mc import drivers, main, native
 from mc.config import Config, Filesystem, Node, RemoteCluster, load, save
-from tests.unit.mc_node import HERE, Does, configured
+from tests.unit.mc_node import HERE, Does, like
 
 SOURCE = Path(__file__).parents[2] / "nodes/mc/mc"
 MODULES = {
@@ -192,8 +192,8 @@ def owner(cluster: Config, others: dict[str, str], var: Path) -> Config:
     """Cluster blue knows green, both as owner and as client, and has a node that does not answer."""
     away = Node(2, "127.0.0.2", "127.0.0.2", "nonquorum")
     save(
-        configured(
-            *(cluster.name, cluster.id, cluster.server),
+        like(
+            cluster,
             nodes=[HERE, away],
             clusters=["green.example"],
             filesystems=[Filesystem("work", "/nowhere/work", HERE.name, "/disks/work/brick")],

@@ -10,7 +10,7 @@ from mc import config as configuration
 from mc import native
 from mc.config import Config, Node, change, load, save
 from mc.native import Refused
-from tests.unit.mc_node import HERE, Does, configured
+from tests.unit.mc_node import HERE, Does, like
 
 FEN = Node(2, "FEN-b", "127.0.0.2", "nonquorum")
 
@@ -45,7 +45,7 @@ def two(var: Path, cluster: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     there = tmp_path / "FEN" / "mc"
     there.mkdir(parents=True)
     both = Two(monkeypatch, {HERE.name: var, FEN.name: there})
-    save(configured(cluster.name, cluster.id, cluster.server, nodes=[HERE, FEN]), var)
+    save(like(cluster, nodes=[HERE, FEN]), var)
     with change():
         pass
     return both

@@ -24,6 +24,7 @@ from causeway.scenario.words.storage import by_others
 #: Seconds for which files are written, how many on a client read its files at once, and how many tasks it has where it
 #: writes alone: one waits for each of its calls, and has an eighth less.
 _SECONDS, _READERS, _TASKS = 0.9, 2, 4
+#: What they are at least where it writes alone.
 _LEAST_MIB = 32
 
 

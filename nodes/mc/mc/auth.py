@@ -251,8 +251,8 @@ def create_filesystem(args: argparse.Namespace) -> None:
         servers = [config.node(name).name for name in args.servers.split(",")]
         parity = _PARITY[args.layout] if args.parity is None else args.parity
         bricks = f"/disks/{args.name}/brick"
-        row = Filesystem(args.name, args.mount_point, ",".join(servers), bricks, args.layout, parity)
-        made = configuration.wellformed(row)
+        made = Filesystem(args.name, args.mount_point, ",".join(servers), bricks, args.layout, parity)
+        configuration.wellformed(made)  # before its servers make it
         if (here := config.here().name) in servers and not Path(made.bricks).parent.is_dir():
             raise Refused(f"{here} has no disk for {args.name}, {Path(made.bricks).parent}")
         if not driver.answers(config):

@@ -258,7 +258,7 @@ def _rows(file: Path) -> list[list[str]]:
 
 
 def save(config: Config, folder: Path) -> None:
-    """Write the tables."""
+    """Write the tables. Refused where a row does not fit its own."""
     tables: dict[str, list[list[object]]] = {
         "cluster": [
             *([key, getattr(config, key)] for key in ("name", "id", "server", "generation")),
@@ -270,7 +270,7 @@ def save(config: Config, folder: Path) -> None:
     heads = {"clusters": ["cluster"]}
     for table, kind in TABLES.items():
         heads[table] = list(kind.__annotations__)
-        tables[table] = [list(row) for row in getattr(config, table)]
+        tables[table] = [list(wellformed(row)) for row in getattr(config, table)]
     (folder / "gen").mkdir(parents=True, exist_ok=True)
     for table, rows in tables.items():
         head = f"# {' '.join(heads[table])}\n" if table in heads else ""

@@ -178,7 +178,7 @@ def _named(words: Iterable[str]) -> list[tuple[str, str]]:
 def _numbered(first: int, named: Iterable[tuple[str, str]], addresses: Iterable[str]) -> Iterator[Node]:
     """Rows for new members."""
     for number, ((name, role), address) in enumerate(zip(named, addresses, strict=True), first):
-        yield configuration.wellformed(Node(number, name, address, role))
+        yield Node(number, name, address, role)
 
 
 def _check(wanted: Iterable[tuple[str, str]], members: list[Node], *, local: str) -> list[str]:

@@ -84,7 +84,7 @@ def add_filesystem(args: argparse.Namespace) -> None:
         for name in (args.name, remote):
             configuration.need_filesystem_name(name)
         new = RemoteFilesystem(args.name, remote, args.cluster, args.mount_point, args.access, args.automount)
-        config.remote_filesystems.append(configuration.wellformed(new))
+        config.remote_filesystems.append(new)
 
 
 def delete_filesystem(args: argparse.Namespace) -> None:
@@ -119,7 +119,7 @@ def _contacts(names: str) -> str:
 
 
 def _take(config: Config, args: argparse.Namespace, cluster: RemoteCluster) -> None:
-    config.remote_clusters.append(configuration.wellformed(cluster))
+    config.remote_clusters.append(cluster)
     if args.key:
         driver = drivers.of(config)
         driver.KEYS.know(_key_of(config, args.cluster), Path(args.key), args.cluster)
