@@ -31,6 +31,8 @@ _SEEDED_START_NS = 1_767_225_600_000_000_000
 _DISKS = 64
 #: How long a launcher may take to see that a kernel has ended: it may be making a clone of another.
 _END_S = 60
+#: How long it may take from the removal of what such a kernel had to its own end, in seconds.
+_LET_GO_S = 1.0
 #: How long a command that is ended from here may take for that.
 _CANCEL_S = 10
 #: How long a lab host may take to begin a command, which may be its first, and has it boot.
@@ -182,6 +184,10 @@ class UmlHost:
         return self.running() and job.folder.exists()
 
     def _how_it_ended(self) -> str:
+        """Why its job is gone. A launcher whose kernel has ended removes the jobs, and then ends."""
+        late = time.monotonic() + _LET_GO_S
+        while self.running() and time.monotonic() < late:
+            time.sleep(0.02)
         if self.running():
             return "the lab has gone back to a checkpoint, in which nobody had asked for this"
         return f"the lab host ended; {self._console()}"

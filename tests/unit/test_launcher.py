@@ -3,10 +3,13 @@
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -70,6 +73,23 @@ def test_a_kernel_that_takes_no_command_up_is_said_to_hang(tmp_path: Path, monke
     lab = _with_a_kernel_that_sleeps(tmp_path)
     with (lab / "lock").open() as held, pytest.raises(LabBroken, match=f"took no command up in .* {lab}/console"):
         fcntl.flock(held, fcntl.LOCK_EX)  # as the launcher does that `up` starts
+        uml.UmlHost(lab).do(["status"])
+
+
+def test_a_lab_whose_jobs_go_before_its_launcher_is_said_to_have_ended(tmp_path: Path) -> None:
+    lab = tmp_path / "lab"
+    make_folder(lab / "guests" / "1")
+    (lab / "now").symlink_to(lab / "guests" / "1")
+
+    def end() -> None:
+        until("a job is there", lambda: "" if any(mailbox.jobs(lab / "now/share")) else "none", deadline_s=20)
+        shutil.rmtree(lab / "guests" / "1")
+        time.sleep(0.2)
+        held.close()
+
+    with (lab / "lock").open("w") as held, pytest.raises(LabBroken, match=f"the lab host ended; .* {lab}/console"):
+        fcntl.flock(held, fcntl.LOCK_EX)
+        Thread(target=end).start()
         uml.UmlHost(lab).do(["status"])
 
 
