@@ -5,6 +5,8 @@ LAB ?=
 COUNT ?=
 SEED ?= 1
 N ?= 5
+JOBS ?= 2
+SCENARIOS ?=
 causeway := bin/causeway
 python := $(causeway) python
 lab := $(if $(LAB),--lab $(LAB))
@@ -18,7 +20,7 @@ start_scripts := $(shell find nodes/bluegene/server/bgl nodes/onesis/server/var 
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
-	@echo 'variables: LAB=name-or-file COUNT=[pool=]n NODE=name CLOCK=virtual|paced|real SEED=n N=n'
+	@echo 'variables: LAB=name-or-file COUNT=[pool=]n NODE=name CLOCK=virtual|paced|real SEED=n N=n JOBS=n SCENARIOS=names'
 
 packages:
 	@images/install-packages
@@ -41,9 +43,9 @@ lab-graph: ## draw the site as a Mermaid diagram
 scenarios: packages ## run every scenario (CLOCK, SEED)
 	@$(causeway) run --clock $(CLOCK) --seed $(SEED) $(lab) $(count)
 
-determinism: packages ## run every scenario N times with one seed and compare verdicts and numbers
-	@mkdir -p runs; for i in $$(seq $(N)); do $(causeway) run --clock virtual --seed $(SEED) $(lab) $(count) --json \
-		>runs/determinism-$$i.json || exit; done
+determinism: packages ## run scenarios (SCENARIOS, default all) N times with one seed, JOBS at once, and compare verdicts and numbers
+	@mkdir -p runs; for i in $$(seq $(N)); do $(causeway) run --clock virtual --seed $(SEED) $(lab) $(count) --jobs $(JOBS) \
+		--json $(SCENARIOS) >runs/determinism-$$i.json || exit; done
 	@$(python) -m causeway.report.agreement $$(seq -f runs/determinism-%g.json $(N))
 
 test: packages lint unit lab-test ## everything that CI runs
