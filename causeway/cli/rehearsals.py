@@ -104,7 +104,7 @@ def rehearse(
 
 def _play_outside(own: Deployment, read: Change, change: Path, back: Path | None, words: list[str], seed: int) -> int:
     chosen, why = host.choose(own.clock)
-    words = [*words, "--started", datetime.now(UTC).isoformat(timespec="seconds"), "--clock", own.clock]
+    words = [*words, "--started", datetime.now(UTC).isoformat(timespec="microseconds"), "--clock", own.clock]
     with progress() as say:
         if chosen == "native":
             return NativeHost(read.before.name).do(_words(own, change, back, words))

@@ -134,7 +134,7 @@ def _checked_site(own: Deployment) -> Site:
 def _run_outside(names: list[str], words: list[str], own: Deployment, seed: int, *, wants_its_own: bool) -> int:
     site = _checked_site(own)
     chosen, why = host.choose(own.clock)
-    words = [*words, "--started", datetime.now(UTC).isoformat(timespec="seconds")]
+    words = [*words, "--started", datetime.now(UTC).isoformat(timespec="microseconds")]
     if chosen == "native":
         file, *options = own.words()
         lab = ["--lab", file, *options, "--clock", own.clock] if wants_its_own else []

@@ -80,7 +80,7 @@ class _Made:
 
 def play(lab: Lab, wanted: Wanted, seed: int, started: datetime, say: Callable[[str], None]) -> tuple[Rehearsal, Path]:
     """Rehearse, and write the report. LabBroken where the lab does not even do what the site promises today."""
-    folder = files.new_folder(RUNS, f"{started:%Y%m%d-%H%M%S}-{clock.name()}-{seed}")
+    folder = files.new_folder(RUNS, started, clock.name(), seed)
     played = _Rehearsal(lab, wanted, seed, say)
     before = (of_a_twin() if clock.is_uml() else None) or _measured(played, folder)
     (folder / _TRANSCRIPT).write_text(before.transcript)

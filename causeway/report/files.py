@@ -1,8 +1,8 @@
 """Writes a run's report into its folder."""
 
 import json
-import os
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -15,11 +15,15 @@ from causeway.report.result import Run, to_json
 _DRAWING = "drawing.html"
 
 
-def new_folder(runs: Path, begin: str) -> Path:
-    """A folder that no other run has: one of the same second and seed may have drawn the same letters."""
+def new_folder(runs: Path, started: datetime, clock: str, seed: int) -> Path:
+    """A folder that no other run has: one of the same second and seed may have the same letters.
+
+    These are of the second's parts. Drawn in a lab they would be the same in each of its clones with one seed, and to
+    find a name taken is a call more, after which clones of one instant are not equal any more.
+    """
     runs.mkdir(parents=True, exist_ok=True)
-    drawn = os.urandom(2).hex()
-    for name in (f"{begin}-{drawn}", *(f"{begin}-{drawn}-{number}" for number in range(2, 100))):
+    begin = f"{started:%Y%m%d-%H%M%S}-{clock}-{seed}-{started.microsecond % 2**16:04x}"
+    for name in (begin, *(f"{begin}-{number}" for number in range(2, 100))):
         with suppress(FileExistsError):
             (runs / name).mkdir()
             return runs / name

@@ -26,8 +26,7 @@ def merge(folders: Sequence[Path], runs: Path) -> Run:
     if mistakes := list(_mistakes(found)):
         raise BadInput("\n".join(mistakes))
     first = min(found, key=lambda run: run.started)
-    begin = f"{datetime.fromisoformat(first.started):%Y%m%d-%H%M%S}-{first.clock}-{first.seed}"
-    target = files.new_folder(runs, begin)
+    target = files.new_folder(runs, datetime.fromisoformat(first.started), first.clock, first.seed)
     behind = [run.fell_behind_s for run in found if run.fell_behind_s is not None]
     merged = Run(
         id=target.name,

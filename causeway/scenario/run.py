@@ -27,7 +27,7 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
     with the reason. A lab that could not be restored plays nothing more. BadInput for one that was not before.
     """
     dirt.refuse(lab)
-    folder = files.new_folder(RUNS, f"{started:%Y%m%d-%H%M%S}-{clock.name()}-{seed}")
+    folder = files.new_folder(RUNS, started, clock.name(), seed)
     name = folder.name
     transcript.to(folder / "transcript.txt")
     watch, lag_before = clock.Watch(), clock.lag_s() if clock.paced() else 0.0

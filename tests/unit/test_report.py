@@ -7,6 +7,7 @@ import os
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -434,3 +435,16 @@ def test_names_are_whole_in_a_narrow_terminal(width: int) -> None:
 def test_a_passing_run_is_a_few_lines() -> None:
     assert len(shown(run_of(scenario("pass"), scenario("pass"))).splitlines()) <= 8
     assert shown(run_of()).startswith("nothing ran")
+
+
+def test_two_runs_of_one_second_have_folders_whose_names_are_as_long_whatever_they_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clones of one instant draw the same letters, and who finds its name taken goes on otherwise than the others."""
+    monkeypatch.setattr("os.urandom", bytes)
+    started = datetime(2025, 11, 4, tzinfo=UTC)
+    one, other = (
+        files.new_folder(tmp_path, started + timedelta(microseconds=when), "virtual", 1).name for when in (1, 2)
+    )
+    assert one != other and len(one) == len(other)
+    assert files.new_folder(tmp_path, started + timedelta(microseconds=2), "virtual", 1).name == f"{other}-2"
