@@ -135,7 +135,7 @@ class UmlHost:
                     if rc is not None:
                         break
                     if not self._has(job):
-                        if self.running():
+                        if not self._ends_within(_LET_GO_S):
                             return
                         raise LabBroken(self._how_it_ended())
                     time.sleep(mailbox.POLL_S)
@@ -185,12 +185,16 @@ class UmlHost:
 
     def _how_it_ended(self) -> str:
         """Why its job is gone. A launcher whose kernel has ended removes the jobs, and then ends."""
-        late = time.monotonic() + _LET_GO_S
-        while self.running() and time.monotonic() < late:
+        if self._ends_within(_LET_GO_S):
+            return f"the lab host ended; {self._console()}"
+        return "the lab has gone back to a checkpoint, in which nobody had asked for this"
+
+    def _ends_within(self, seconds: float) -> bool:
+        """Wait so long for its launcher's end; whether that has come."""
+        deadline = time.monotonic() + seconds
+        while (runs := self.running()) and time.monotonic() < deadline:
             time.sleep(0.02)
-        if self.running():
-            return "the lab has gone back to a checkpoint, in which nobody had asked for this"
-        return f"the lab host ended; {self._console()}"
+        return not runs
 
     def _console(self) -> str:
         return f"its console: {self.folder / 'console'}"
@@ -199,9 +203,7 @@ class UmlHost:
         """End it and remove all of it: in order if it can, else by killing it. Works on remains, too."""
         if self.running() and graceful_s:
             (self.share / "poweroff").touch()
-            deadline = time.monotonic() + graceful_s
-            while self.running() and time.monotonic() < deadline:
-                time.sleep(0.05)
+            self._ends_within(graceful_s)
         # the kernel first: its launcher may have other labs
         for file in ("pid", "launcher"):
             if self.running():
@@ -214,9 +216,7 @@ class UmlHost:
         """Kill what a file of its folder names, and wait for the end of all; a launcher may be busy with a clone."""
         with suppress(FileNotFoundError, ValueError, ProcessLookupError):
             os.kill(int((self.folder / file).read_text()), signal.SIGKILL)
-            deadline = time.monotonic() + _END_S
-            while self.running() and time.monotonic() < deadline:
-                time.sleep(0.02)
+            self._ends_within(_END_S)
 
 
 def all_hosts() -> Iterator[UmlHost]:

@@ -4,15 +4,15 @@ Prints a line of JSON a policy, and ends, which ends the guest. The test beside 
 """
 
 import contextlib
-import ctypes
 import io
 import json
-import os
 import random
 import subprocess
 import sys
 import time
 from types import SimpleNamespace
+
+from first import begin
 
 from causeway.plan.hashing import member_for
 from causeway.scenario.words.frames import crafted
@@ -65,7 +65,5 @@ def play() -> None:
 
 
 if __name__ == "__main__":
-    for kind, place in (("proc", "/proc"), ("sysfs", "/sys")):
-        ctypes.CDLL(None).mount(kind.encode(), place.encode(), kind.encode(), 0, None)
-    os.environ["PATH"] = "/usr/sbin:/sbin:/usr/bin:/bin"
+    begin(("proc", "/proc"), ("sysfs", "/sys"))
     play()

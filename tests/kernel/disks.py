@@ -3,13 +3,14 @@
 Prints a line of JSON, and ends, which ends the guest. The test beside reads it.
 """
 
-import ctypes
 import json
 import mmap
 import os
 import subprocess
 import time
 from pathlib import Path
+
+from first import begin
 
 from causeway.folders import REPO
 
@@ -77,14 +78,5 @@ def measured(at: Path) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    libc = ctypes.CDLL(None)
-    for kind, place in (
-        ("proc", "/proc"),
-        ("sysfs", "/sys"),
-        ("devtmpfs", "/dev"),
-        ("tmpfs", "/tmp"),
-        ("tmpfs", "/var/lib"),
-    ):
-        libc.mount(kind.encode(), place.encode(), kind.encode(), 0, None)
-    os.environ["PATH"] = "/usr/sbin:/sbin:/usr/bin:/bin"
+    begin(("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp"), ("tmpfs", "/var/lib"))
     print(json.dumps({name: measured(mounted(name)) for name in ARMS}), flush=True)

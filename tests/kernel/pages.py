@@ -11,6 +11,8 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
+from first import begin
+
 PAGE = mmap.PAGESIZE
 #: How much is used, in pages: large enough for pieces that lie together, small beside the guest's memory.
 PAGES = 512
@@ -100,9 +102,7 @@ def read() -> Iterator[tuple[str, object]]:
 
 
 if __name__ == "__main__":
-    libc = ctypes.CDLL(None)
-    for kind, place in (("proc", "/proc"), ("tmpfs", "/tmp")):
-        libc.mount(kind.encode(), place.encode(), kind.encode(), 0, None)
+    begin(("proc", "/proc"), ("tmpfs", "/tmp"))
     used = disorder()
     for what in (written, copied, read):
         print(json.dumps({"what": what.__name__, **dict(what())}), flush=True)

@@ -5,7 +5,6 @@ The port's own TSO is on, so that the shaper sees packets that are not cut yet, 
 Prints a line of JSON for each number of streams, and ends, which ends the guest. The test beside reads the lines.
 """
 
-import ctypes
 import json
 import os
 import socket
@@ -13,6 +12,8 @@ import subprocess
 import sys
 import time
 from typing import Any
+
+from first import begin
 
 from causeway.lab.faults.links import SHAPER
 
@@ -79,7 +80,5 @@ def play() -> None:
 if __name__ == "__main__":
     if os.getpid() > 1:
         {"sink": sink, "stream": stream}[sys.argv[1]]()
-    for kind, place in (("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/run")):
-        ctypes.CDLL(None).mount(kind.encode(), place.encode(), kind.encode(), 0, None)
-    os.environ["PATH"] = "/usr/sbin:/sbin:/usr/bin:/bin"
+    begin(("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/run"))
     play()

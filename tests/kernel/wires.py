@@ -4,15 +4,15 @@ Prints a line of JSON: round trips, and what a TCP stream carries with windows o
 it.
 """
 
-import ctypes
 import json
-import os
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from statistics import median_high
+
+from first import begin
 
 from causeway.folders import REPO
 
@@ -97,10 +97,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["far"]:
         far()
     else:
-        libc = ctypes.CDLL(None)
-        for kind, place in (("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/mnt"), ("tmpfs", "/run")):
-            libc.mount(kind.encode(), place.encode(), kind.encode(), 0, None)
-        os.environ["PATH"] = "/usr/sbin:/sbin:/usr/bin:/bin"
+        begin(("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/mnt"), ("tmpfs", "/run"))
         sh("ip netns add far", "ip link add here0 type veth peer name there0 netns far")
         sh("sysctl -q -w net.core.rmem_max=8388608")
         plugged("", "here0", "10.0.0.1")
