@@ -19,8 +19,9 @@ from causeway.scenario.words.servers import agree, due_whole, levels, shut_down,
 
 #: How many records a job writes, one a second, for each server that is updated meanwhile.
 RECORDS = 25
-#: How long a daemon is down (seconds), how long a record may take meanwhile, and how long healing.
-DOWN_S, MOMENT_S, HEALED_S = 3, 2, 120
+#: How long a daemon is down (seconds), how long a record may take meanwhile, and how long healing; how often it is
+#: looked whether that is done, for which each client and each server is asked.
+DOWN_S, MOMENT_S, HEALED_S, LOOK_S = 3, 2, 120, 1
 
 
 def cast(ask: Ask) -> Sharing:
@@ -36,7 +37,8 @@ def play(stage: Stage, cast: Sharing) -> None:
         return whole(stage, client, name)
 
     def is_whole() -> None:
-        stage.until(f"servers that {client} reaches, and what is to be healed", state, is_=due, within_s=HEALED_S)
+        what = f"servers that {client} reaches, and what is to be healed"
+        stage.until(what, state, is_=due, within_s=HEALED_S, poll_s=LOOK_S)
 
     with stage.healthy("all servers have one level, and nothing is to be healed"):
         before = levels(stage, name)
@@ -72,7 +74,8 @@ def play(stage: Stage, cast: Sharing) -> None:
         stage.holds("before its end", len(hurried.calls) < count, f"{len(hurried.calls)} records")
 
     with stage.restore("the old level is back on all; after a write there, all is healed"):
-        stage.until(f"servers that {client} reaches", lambda: state()[0], is_=due[0], within_s=HEALED_S)
+        reached = f"servers that {client} reaches"
+        stage.until(reached, lambda: state()[0], is_=due[0], within_s=HEALED_S, poll_s=LOOK_S)
         agree(stage, client, name)
         is_whole()
         stage.same("levels, as before", before, levels(stage, name))

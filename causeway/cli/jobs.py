@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from threading import Lock
 
-from causeway import folders, interrupts, process
+from causeway import folders, interrupts, process, took
 from causeway.cli.screen import err, out, print_json, tell
 from causeway.errors import EXIT_INTERRUPTED, EXIT_LAB_BROKEN, LabBroken
 from causeway.hosts import host, memory
@@ -24,8 +24,9 @@ _REPORT = re.compile(r"^report: runs/(\S+)/report\.html$", re.MULTILINE)
 _PARTS = "parts"
 
 
-def play(names: Sequence[str], wanted: Deployment, site: Site, seed: int, jobs: int, *, as_json: bool) -> int:
-    """Play scenarios, so many at once as were asked for and as memory allows; returns the run's exit code.
+def play(labs: Sequence[Sequence[str]], wanted: Deployment, site: Site, seed: int, jobs: int, *, as_json: bool) -> int:
+    """Play the scenarios of each lab, in so many at once as were asked for and as memory allows, what took longest the
+    last time first; returns the run's exit code.
 
     An interrupt ends those that play as it would end a run of each alone; no other one begins.
     """
@@ -35,10 +36,13 @@ def play(names: Sequence[str], wanted: Deployment, site: Site, seed: int, jobs: 
     file, *options = wanted.words()
     argv = [str(folders.REPO / "bin" / "causeway"), "run", "--lab", file, *options]
     argv += ["--clock", wanted.clock, "--seed", str(seed)]
-    at_once = _at_once(min(jobs, len(names)), int(template.about["memory_mib"]))
-    parts, broken, interrupted = _play(names, argv, at_once)
-    for name, said in broken.items():
-        tell(f"{name}: {said}")
+    at_once = _at_once(min(jobs, len(labs)), int(template.about["memory_mib"]))
+    known = folders.runs() / f"played-{site.name}-jobs.json"
+    last_s = took.known(known)
+    longest_first = sorted(labs, key=lambda names: -sum(last_s.get(name, 0.0) for name in names))
+    parts, broken, interrupted = _play(longest_first, argv, at_once)
+    for names, said in broken.items():
+        tell(f"{names}: {said}")
     if not parts:
         if interrupted:
             return EXIT_INTERRUPTED
@@ -48,6 +52,7 @@ def play(names: Sequence[str], wanted: Deployment, site: Site, seed: int, jobs: 
     (kept / _PARTS).mkdir()
     for part in parts:
         part.rename(kept / _PARTS / part.name)
+    took.keep(known, last_s | {one.name: one.wall_s for one in merged.scenarios})
     tell(f"report: {kept / 'report.html'}")
     if as_json:
         print_json(to_json(merged))
@@ -69,23 +74,23 @@ def _at_once(jobs: int, mib: int) -> int:
     return able
 
 
-def _play(names: Sequence[str], argv: Sequence[str], at_once: int) -> tuple[list[Path], dict[str, str], bool]:
+def _play(labs: Sequence[Sequence[str]], argv: Sequence[str], at_once: int) -> tuple[list[Path], dict[str, str], bool]:
     """The folders of what was played, what was said of those that could not be, and whether an interrupt came."""
     running: list[Background] = []
     beginning, ended = Lock(), False
 
-    def one(name: str) -> Result | None:
+    def one(names: Sequence[str]) -> Result | None:
         with beginning:
             if ended:
                 return None
-            running.append(process.start([*argv, name]))
+            running.append(process.start([*argv, *names]))
             own = running[-1]
         return own.result(_LONGEST_S)
 
     parts: list[Path] = []
     broken: dict[str, str] = {}
     with ThreadPoolExecutor(at_once) as pool:
-        asked = {pool.submit(one, name): name for name in names}
+        asked = {pool.submit(one, names): " ".join(names) for names in labs}
         left = set(asked)
         while left:
             try:
@@ -102,8 +107,8 @@ def _play(names: Sequence[str], argv: Sequence[str], at_once: int) -> tuple[list
                     continue
                 if reported := _REPORT.search(result.stdout + result.stderr):
                     parts.append(folders.runs() / reported[1])
-                    (played,) = merge.read(parts[-1]).scenarios
-                    tell(f"{played.name}: {played.verdict} ({played.wall_s:.1f} s) {played.why}".rstrip())
+                    for played in merge.read(parts[-1]).scenarios:
+                        tell(f"{played.name}: {played.verdict} ({played.wall_s:.1f} s) {played.why}".rstrip())
                 else:
                     broken[asked[future]] = (result.stderr.strip().splitlines() or [f"ended with {result.rc}"])[-1]
     return parts, broken, ended

@@ -26,7 +26,7 @@ from causeway.model.load import load_site
 from causeway.model.site import Site
 from causeway.render.overlay import check_overlay
 from causeway.report.files import link_latest
-from causeway.scenario.runner import check_all, load_all, load_words
+from causeway.scenario.runner import check_all, load, load_all, load_words
 
 
 def run(
@@ -168,14 +168,26 @@ def _run_side_by_side(
         raise BadInput(
             f"--jobs {jobs} plays in labs of its own, and {present.name} is up: name with --lab what it plays in"
         )
-    from causeway.scenario.playbill import about
-
     which, parts = part
-    chosen = (names or [scenario.name for scenario in about(load_all([]), site)])[which - 1 :: parts]
+    chosen = (names or _about(site))[which - 1 :: parts]
     with progress() as say:
         host.ensure_images(say)
     host.warn_of_the_jail(tell)
-    return side_by_side.play(chosen, own, site, seed, jobs, as_json=as_json)
+    return side_by_side.play(_labs(chosen, site), own, site, seed, jobs, as_json=as_json)
+
+
+def _about(site: Site) -> list[str]:
+    from causeway.scenario.playbill import about
+
+    return [scenario.name for scenario in about(load_all([]), site)]
+
+
+def _labs(names: list[str], site: Site) -> list[list[str]]:
+    """What is played in each lab: a scenario, or all of ours that nobody can play, and so will be skipped."""
+    from causeway.scenario.playbill import billing
+
+    idle = [name for name in names if not name.endswith(".py") and billing(load(name), site).why_not]
+    return [[name] for name in names if name not in idle] + ([idle] if idle else [])
 
 
 def lab_that_is_up() -> uml.UmlHost | None:

@@ -4,6 +4,7 @@ from importlib import import_module
 
 from causeway.cli import app, screen
 from causeway.hosts.agent import Agent
+from causeway.lab import clock
 
 
 def do(words: list[str]) -> int:
@@ -16,4 +17,4 @@ if __name__ == "__main__":
     # each command is done by a child, which is to find loaded whatever it needs
     app.app()
     import_module("causeway.cli.inside")
-    Agent(do).serve()
+    Agent(do, clock.paced).serve()

@@ -30,6 +30,9 @@ _RNDRESEEDCRNG = 0x5207
 #: and how long after, for while it does so anyway it heeds nothing.
 _ANEW, _ANEW_AFTER_S = ("chronyc", "burst", "4/8"), 8.0
 _ANSWERS_S = 20
+#: How often the outside is looked for in virtual time, twenty seconds of which pass in one: a quarter of all entries to
+#: an idle lab's kernel were this loop's while it did so every POLL_S.
+_VIRTUAL_POLL_S = 0.2
 
 
 @dataclass
@@ -46,10 +49,14 @@ class Child:
 
 
 class Agent:
-    """One loop over the shared folder, the jobs' output and their ends. `do` is what a job's words are given to."""
+    """One loop over the shared folder, the jobs' output and their ends.
 
-    def __init__(self, do: Callable[[list[str]], int]) -> None:
-        self._do = do
+    `do` is what a job's words are given to; `paced` tells whether people are waited for.
+    """
+
+    def __init__(self, do: Callable[[list[str]], int], paced: Callable[[], bool]) -> None:
+        self._do, self._paced = do, paced
+        self._look_again()
         self._selector = selectors.DefaultSelector()
         self._children: list[Child] = []
         self._seen: set[str] = set()
@@ -106,6 +113,7 @@ class Agent:
             kernel.write(f"@{_word('rest')}".encode())
         if _CLONE.read_text() != before:
             self._abandon()
+        self._look_again()
         told = os.listdir(SHARE)
         if "chance" in told:
             _draw_from((SHARE / "chance").read_bytes())
@@ -127,7 +135,7 @@ class Agent:
         self._seen.clear()
 
     def _pump(self) -> None:
-        for key, _ in self._selector.select(POLL_S):
+        for key, _ in self._selector.select(self._poll_s):
             child, file = key.data
             data = os.read(key.fd, 65536)
             if data:
@@ -158,6 +166,11 @@ class Agent:
             with suppress(OSError):  # a full disk: it is tried again, until there is room
                 put(child.folder / "rc", str(child.rc))
                 self._children.remove(child)
+                self._look_again()
+
+    def _look_again(self) -> None:
+        """Which clock goes: a job may have changed it, and a clone may be of another one."""
+        self._poll_s = POLL_S if self._paced() else _VIRTUAL_POLL_S
 
 
 def _hang_up(child: Child) -> None:

@@ -1,19 +1,26 @@
-"""The first process of a guest: processes that wait by reading the clock, or a socket that has nothing, and one that
-does something in between.
+"""The first process of a guest: processes that wait by reading the clock, or a socket that has nothing, one that does
+something in between, and two that tell each other the time.
 
 Prints a line of JSON for each, and ends, which ends the guest. The test beside reads the lines.
 """
 
+import ctypes
 import json
 import os
 import select
 import socket
 import time
+from collections.abc import Sequence
+from itertools import pairwise
 
 #: As fio spins when it begins, to find out how fast the processor's own counter runs: so often, so many nanoseconds.
 SPINS, SPIN_NS = 50, 1_280_000
-#: Calls of another kind between readings, each with one.
-CALLS = 5000
+#: Calls of another kind between readings, and after how many readings each.
+CALLS, READINGS = 5000, 10
+#: How often two processes tell each other the time.
+TOLD = 2000
+#: Of clock_gettime(2), which a process calls that asks the kernel itself.
+CLOCK_GETTIME = 228
 #: How long a peer is silent, in seconds.
 SILENT_S = 0.5
 
@@ -47,9 +54,40 @@ def busy() -> dict[str, float]:
     """Read the clock between other calls."""
     begun = time.monotonic_ns()
     for _ in range(CALLS):
-        time.monotonic_ns()
+        for _ in range(READINGS):
+            time.monotonic_ns()
         os.getppid()
     return {"ms": (time.monotonic_ns() - begun) / 1e6}
+
+
+def told() -> dict[str, bool]:
+    """Whether the clocks go on, and never back, read by turns by two processes, which may do it by themselves, and by
+    one of them from the kernel."""
+    (here, there), now = socket.socketpair(), (ctypes.c_long * 2)()
+    libc, seen = ctypes.CDLL(None), []
+    if os.fork() == 0:
+        here.close()
+        while there.recv(1):
+            there.send(json.dumps([time.monotonic_ns(), time.time_ns()]).encode())
+        os._exit(0)
+    for _ in range(TOLD):
+        here.send(b"?")
+        seen.append(json.loads(here.recv(100)))
+        for _ in range(3):
+            seen.append([time.monotonic_ns(), time.time_ns()])
+        asked = []
+        for clock in (time.CLOCK_MONOTONIC, time.CLOCK_REALTIME):
+            libc.syscall(CLOCK_GETTIME, clock, now)
+            asked.append(now[0] * 10**9 + now[1])
+        seen.append(asked)
+    here.close()
+    os.wait()
+    monotonic, realtime = zip(*seen, strict=True)
+    return {"monotonic": grows(monotonic), "realtime": grows(realtime)}
+
+
+def grows(times: Sequence[int]) -> bool:
+    return all(before < after for before, after in pairwise(times))
 
 
 def silent(*, answered: bool) -> dict[str, float]:
@@ -87,6 +125,7 @@ if __name__ == "__main__":
     print(json.dumps({"what": "one", **spin()}), flush=True)
     print(json.dumps({"what": "eight", "each": side_by_side(8)}), flush=True)
     print(json.dumps({"what": "busy", **busy()}), flush=True)
+    print(json.dumps({"what": "told", **told()}), flush=True)
     print(json.dumps({"what": "silent", **silent(answered=False)}), flush=True)
     print(json.dumps({"what": "answered", **silent(answered=True)}), flush=True)
     os._exit(0)

@@ -14,7 +14,7 @@ from causeway.hosts.artefacts import KERNEL
 def lines(script: str, folder: Path, memory_mib: int = 256) -> list[dict[str, Any]]:
     """What it prints, an object of JSON a line, until it ends, which ends the guest. `folder` is the kernel's own."""
     kernel = [str(KERNEL.folder / "linux"), f"mem={memory_mib}M", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"]
-    clock = ["time-travel=inf-cpu", f"uml_dir={folder}", "con=null", "con0=fd:0,fd:1"]
+    clock = ["time-travel=inf-cpu", "seccomp=on", f"uml_dir={folder}", "con=null", "con0=fd:0,fd:1"]
     # the kernel gives its first process what it does not know itself of NAME=VALUE
     words = [*kernel, *clock, f"PYTHONPATH={REPO}", "PYTHONDONTWRITEBYTECODE=1", f"init={sys.executable}"]
     done = subprocess.run(

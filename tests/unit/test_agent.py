@@ -27,7 +27,7 @@ def test_each_job_gets_its_own_output_and_exit_code(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(agent, "SHARE", tmp_path)
     jobs = [submit(tmp_path, words) for words in (["status", "--json"], ["down"])]
     (tmp_path / "poweroff").touch()
-    agent.Agent(do).serve()
+    agent.Agent(do, lambda: True).serve()
     assert [job.rc for job in jobs] == [2, 1]
     assert [(job.folder / "out").read_text() for job in jobs] == ["status --json\n", "down\n"]
     assert (jobs[0].folder / "err").read_text() == "and a complaint\n"
@@ -41,7 +41,7 @@ def test_a_job_that_breaks_the_command_line_ends_all_the_same(tmp_path: Path, mo
     job = submit(tmp_path, ["status"])
     assert json.loads((job.folder / "request").read_text())["argv"] == ["status"]
     (tmp_path / "poweroff").touch()
-    agent.Agent(breaks).serve()
+    agent.Agent(breaks, lambda: True).serve()
     assert job.rc == 70
 
 
@@ -62,7 +62,7 @@ def test_who_gets_a_terminal_gets_it_from_whoever_was_left_on_it(
 
     left, next_one = submit(tmp_path, ["left"], terminal=name), submit(tmp_path, ["next"], terminal=name)
     (tmp_path / "poweroff").touch()
-    agent.Agent(shell).serve()
+    agent.Agent(shell, lambda: True).serve()
     assert left.rc in (-signal.SIGHUP, -signal.SIGKILL)
     assert next_one.rc == 5
     os.close(master)
@@ -109,7 +109,7 @@ def test_a_lab_that_is_to_be_a_template_rests_when_its_last_job_has_ended_and_dr
     monkeypatch.setattr(agent, "run_all", lambda commands, **_: typed.extend(commands))
     (tmp_path / "template").touch()
     job = submit(tmp_path, ["up"])
-    agent.Agent(do).serve()
+    agent.Agent(do, lambda: True).serve()
     assert (random.read_bytes(), asked) == (b"seed 7", [0x5207])
     assert dates == [(agent.time.CLOCK_REALTIME, 1767225600.5)]
     assert typed == [["nsenter", "-a", "-t", "41", "chronyc", "burst", "4/8"]]
@@ -161,7 +161,7 @@ def test_it_has_the_kernel_rest_and_in_a_clone_begins_anew(
     monkeypatch.setattr(agent, "_word", {"rest": "7"}.__getitem__)
     before = submit(share, ["shell"])
     (share / "rest").touch()
-    agent.Agent(waits).serve()
+    agent.Agent(waits, lambda: True).serve()
     assert kernel.told == b"@7"
     (job,) = jobs(share)
     assert (job.rc, job.folder == before.folder) == (5, not cloned)

@@ -36,7 +36,7 @@ def test_the_agent_goes_on_and_says_how_a_job_ended_when_there_is_room(
     monkeypatch.setattr(agent, "put", put)
     job = submit(tmp_path, ["status"])
     (tmp_path / "poweroff").touch()
-    agent.Agent(lambda _: os.write(1, b"said") and 5).serve()
+    agent.Agent(lambda _: os.write(1, b"said") and 5, lambda: True).serve()
     assert (job.rc, left, (job.folder / "out").read_text()) == (5, [0], "")
 
 
@@ -87,5 +87,5 @@ def test_an_interrupt_that_comes_before_a_job_is_a_group_of_its_own_comes_again(
 
     monkeypatch.setattr(os, "killpg", killpg)
     for _ in range(3):
-        agent.Agent(lambda _: 0)._look_after(child)
+        agent.Agent(lambda _: 0, lambda: True)._look_after(child)
     assert len(sent) == 2

@@ -10,8 +10,10 @@ import pytest
 
 from causeway.errors import CheckFailed, Unsupported
 from causeway.lab.changes.change import Change
-from causeway.lab.filesystems.gluster import parse_unhealed
+from causeway.lab.filesystems.gluster import heal, parse_unhealed
+from causeway.lab.lab import Lab
 from causeway.lab.probes.records import SIZE, record
+from causeway.process import Result
 from causeway.scenario.cast import Ask
 from causeway.scenario.runner import load
 from causeway.scenario.stage import Stage
@@ -38,6 +40,25 @@ def test_a_brick_that_does_not_say_what_it_lacks_counts_as_one_entry() -> None:
     assert parse_unhealed("Number of entries: 0\nNumber of entries: 0\n") == 0
 
 
+def test_healing_that_a_server_refuses_which_has_just_started_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [
+        Result((), 1, "", "Staging failed on nsd02f. Error: Self-heal daemon is not running."),
+        Result((), 0, "", ""),
+    ]
+    asked = []
+
+    def on(_: Lab, node: str, *argv: str) -> Result:
+        asked.append((node, " ".join(argv)))
+        return said[len(asked) - 1]
+
+    monkeypatch.setattr(Lab, "on", on)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    heal(Lab(SITE, tmp_path), "home1")
+    assert asked == [("nsd01", "gluster volume heal home1")] * 2
+
+
 def test_a_record_is_its_number_over_and_over_and_a_digest_that_of_all() -> None:
     assert len(record(7)) == SIZE and record(7)[:8] == bytes([0, 0, 0, 7] * 2)
     one, two = (Written([(0.0, 0.1)] * n, "") for n in (1, 2))
@@ -61,7 +82,7 @@ def play_update(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def shut_down(*_: Any) -> Iterator[None]:
         yield
 
-    def until(_: Any, what: str, probe: Callable[[], Any], *, is_: Any, within_s: float) -> None:
+    def until(_: Any, what: str, probe: Callable[[], Any], *, is_: Any, within_s: float, **_poll: float) -> None:
         nonlocal waited
         waited += 1
         if probe() != is_:

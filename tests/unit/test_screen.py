@@ -149,7 +149,7 @@ def shows(words):
     return 0
 
 agent.SHARE, app.main = Path(sys.argv[1]), shows
-agent.Agent(serve.do).serve()
+agent.Agent(serve.do, lambda: True).serve()
 """
 
 

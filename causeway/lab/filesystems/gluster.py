@@ -10,12 +10,15 @@ from xml.etree import ElementTree
 from causeway.lab.filesystems.administrators import member, place
 from causeway.lab.lab import Lab
 from causeway.plan.streams import End
+from causeway.wait import until
 
 MOUNT_TYPE = "fuse.glusterfs"
 ADMITTED = "/var/mc/ssl/glusterfs.clients"
 #: Why a client has not mounted.
 NOT_GRANTED, NO_HANDSHAKE = "refused: not granted", "refused in the handshake"
 _PORT = 24007
+#: Within how many seconds a server that starts has all its daemons.
+_STARTS_S = 60
 _KEY = ("-cert", "/etc/ssl/glusterfs.pem", "-key", "/etc/ssl/glusterfs.key")
 _SHOWS_KEY = ("openssl", "s_client", "-ign_eof", *_KEY, "-connect")
 
@@ -61,8 +64,17 @@ def parse_unhealed(text: str) -> int:
 
 
 def heal(lab: Lab, filesystem: str) -> None:
-    """By the index of what each brick knows that others lack. (The daemons look at it every ten minutes.)"""
-    _gluster(lab, filesystem, "heal", filesystem)
+    """By the index of what each brick knows that others lack. (The daemons look at it every ten minutes.)
+
+    A server that was started just now has no daemon for it yet, and then it is refused for all: seconds later it is not.
+    """
+    administrator = place(lab, lab.site.topology.filesystems[filesystem].owner)
+
+    def refused() -> str:
+        asked = lab.on(administrator, "gluster", "volume", "heal", filesystem)
+        return f"{asked.rc}: {(asked.stderr or asked.stdout).strip()}" if asked.rc else ""
+
+    until(f"{filesystem} is healed", refused, deadline_s=_STARTS_S, poll_s=1)
 
 
 def count_calls(lab: Lab, filesystem: str) -> Callable[[], None]:
