@@ -66,7 +66,7 @@ def parse_unhealed(text: str) -> int:
 def heal(lab: Lab, filesystem: str) -> None:
     """By the index of what each brick knows that others lack. (The daemons look at it every ten minutes.)
 
-    A server that was started just now has no daemon for it yet, and then it is refused for all: seconds later it is not.
+    A server that was started just now has no daemon for it yet, and then it is refused for all; soon it is not.
     """
     administrator = place(lab, lab.site.topology.filesystems[filesystem].owner)
 
