@@ -52,7 +52,7 @@ def play(labs: Sequence[Sequence[str]], wanted: Deployment, site: Site, seed: in
     (kept / _PARTS).mkdir()
     for part in parts:
         part.rename(kept / _PARTS / part.name)
-    took.keep(known, last_s | {one.name: one.wall_s for one in merged.scenarios})
+    took.keep(known, last_s | merged.judged_s)
     tell(f"report: {kept / 'report.html'}")
     if as_json:
         print_json(to_json(merged))

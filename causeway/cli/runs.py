@@ -168,26 +168,23 @@ def _run_side_by_side(
         raise BadInput(
             f"--jobs {jobs} plays in labs of its own, and {present.name} is up: name with --lab what it plays in"
         )
-    which, parts = part
-    chosen = (names or _about(site))[which - 1 :: parts]
+    labs = _labs(names, site, part)
     with progress() as say:
         host.ensure_images(say)
     host.warn_of_the_jail(tell)
-    return side_by_side.play(_labs(chosen, site), own, site, seed, jobs, as_json=as_json)
+    return side_by_side.play(labs, own, site, seed, jobs, as_json=as_json)
 
 
-def _about(site: Site) -> list[str]:
-    from causeway.scenario.playbill import about
-
-    return [scenario.name for scenario in about(load_all([]), site)]
-
-
-def _labs(names: list[str], site: Site) -> list[list[str]]:
+def _labs(names: list[str], site: Site, part: tuple[int, int]) -> list[list[str]]:
     """What is played in each lab: a scenario, or all of ours that nobody can play, and so will be skipped."""
-    from causeway.scenario.playbill import billing
+    from causeway.scenario.playbill import about, billing
 
-    idle = [name for name in names if not name.endswith(".py") and billing(load(name), site).why_not]
-    return [[name] for name in names if name not in idle] + ([idle] if idle else [])
+    which, parts = part
+    ours = [load(name) for name in names if not name.endswith(".py")] if names else about(load_all([]), site)
+    chosen = (names or [scenario.name for scenario in ours])[which - 1 :: parts]
+    idle = {scenario.name for scenario in ours if scenario.name in chosen and billing(scenario, site).why_not}
+    skipped = [name for name in chosen if name in idle]
+    return [[name] for name in chosen if name not in idle] + ([skipped] if skipped else [])
 
 
 def lab_that_is_up() -> uml.UmlHost | None:

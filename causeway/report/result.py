@@ -193,6 +193,11 @@ class Run:
         return sum(scenario.verdict == verdict for scenario in self.scenarios)
 
     @property
+    def judged_s(self) -> dict[str, float]:
+        """How many seconds of wall time each scenario took that was played to its end, passed or failed."""
+        return {one.name: one.wall_s for one in self.scenarios if one.verdict in ("pass", "fail")}
+
+    @property
     def exit_code(self) -> int:
         """The tool's exit code: 130 interrupted, else 3 any broken, else 1 any failed, else 4 nothing ran, else 0."""
         if self.interrupted:

@@ -73,7 +73,7 @@ def play_all(lab: Lab, scenarios: Sequence[Scenario], seed: int, started: dateti
         recorder.load.write(folder)
         files.write(run, folder, element(lab.site), load_part(lab.site, recorder.load))
         if not repeats:
-            took.keep(known, last_s | {one.name: one.wall_s for one in results if one.verdict in ("pass", "fail")})
+            took.keep(known, last_s | run.judged_s)
         say.print(f"report: runs/{name}/report.html", markup=False)
     return run
 

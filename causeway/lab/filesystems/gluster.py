@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from causeway.lab.filesystems.administrators import member, place
 from causeway.lab.lab import Lab
 from causeway.plan.streams import End
+from causeway.process import Result
 from causeway.wait import until
 
 MOUNT_TYPE = "fuse.glusterfs"
@@ -68,13 +69,12 @@ def heal(lab: Lab, filesystem: str) -> None:
 
     A server that was started just now has no daemon for it yet, and then it is refused for all; soon it is not.
     """
-    administrator = place(lab, lab.site.topology.filesystems[filesystem].owner)
 
     def refused() -> str:
-        asked = lab.on(administrator, "gluster", "volume", "heal", filesystem)
+        asked = _asked(lab, filesystem, "heal", filesystem)
         return f"{asked.rc}: {(asked.stderr or asked.stdout).strip()}" if asked.rc else ""
 
-    until(f"{filesystem} is healed", refused, deadline_s=_STARTS_S, poll_s=1)
+    until(f"the healing of {filesystem} is begun", refused, deadline_s=_STARTS_S, poll_s=1)
 
 
 def count_calls(lab: Lab, filesystem: str) -> Callable[[], None]:
@@ -141,5 +141,9 @@ def parse_calls(text: str, call: str) -> int:
 
 
 def _gluster(lab: Lab, filesystem: str, *words: str) -> str:
+    return _asked(lab, filesystem, *words).must()
+
+
+def _asked(lab: Lab, filesystem: str, *words: str) -> Result:
     owner = lab.site.topology.filesystems[filesystem].owner
-    return lab.on(place(lab, owner), "gluster", "volume", *words).must()
+    return lab.on(place(lab, owner), "gluster", "volume", *words)
