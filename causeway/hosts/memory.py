@@ -160,9 +160,10 @@ def taken_mib(process: Path) -> int:
     largest = 0
     with suppress(OSError):  # another user's, or it has ended
         for fd in (process / "fd").iterdir():
-            file = os.stat(fd)
-            if S_ISREG(file.st_mode) and file.st_nlink == 0:
-                largest = max(largest, file.st_blocks * 512 // _MIB)
+            with suppress(OSError):  # closed meanwhile
+                file = os.stat(fd)
+                if S_ISREG(file.st_mode) and file.st_nlink == 0:
+                    largest = max(largest, file.st_blocks * 512 // _MIB)
     return largest
 
 

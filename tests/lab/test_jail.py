@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -40,16 +41,20 @@ def tries(lab: Tool, node: str, place: Path | str, file: str = "") -> list[str]:
     return lab.on(node, "sh", "-c", TRIES, "sh", str(place), file).splitlines()
 
 
-def own_processes(pid: int) -> Iterator[int]:
-    """A process and all that it has started."""
-    yield pid
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        yield from own_processes(int(child))
+def own_processes(pid: int) -> Iterator[dict[str, str]]:
+    """What Linux says of a process, and of all that it has started, but for those that end while one looks."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        yield {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            yield from own_processes(int(child))
 
 
-def about(pid: int) -> dict[str, str]:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+def open_files(pid: int) -> Iterator[str]:
+    """What a process has open, but for what it closes while one looks."""
+    for fd in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            yield os.readlink(fd)
 
 
 @pytest.mark.parametrize("node", ["nsd01", "R00-M0-NC-3"])
@@ -96,7 +101,7 @@ def test_the_launchers_socket_answers_nobody_in_the_lab(lab: Tool) -> None:
 
 def are_in_the_jail(kernel: int) -> None:
     """A kernel and each process of it."""
-    kept = [about(pid) for pid in own_processes(kernel)]
+    kept = list(own_processes(kernel))
     assert len(kept) > 100  # one for each address space of the lab
     most = 2 if os.geteuid() == 0 else 0
     for process in kept:
@@ -127,9 +132,7 @@ def test_so_are_a_checkpoint_and_the_lab_that_went_back_to_it(lab: Tool, secret:
 
 def test_a_lab_leaves_no_memory_file_where_others_see_it(lab: Tool) -> None:
     assert not list(Path("/dev/shm").glob("causeway-*"))
-    memory = [
-        os.readlink(fd) for fd in Path(f"/proc/{(lab.folder / 'state/jubl/pid').read_text().strip()}/fd").iterdir()
-    ]
+    memory = list(open_files(int((lab.folder / "state" / "jubl" / "pid").read_text())))
     assert any(path.endswith("(deleted)") and path.startswith("/dev/shm/") for path in memory)
 
 
