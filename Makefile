@@ -62,7 +62,7 @@ lint: ## ruff, mypy --strict, shellcheck, shfmt, hadolint
 	@echo "lint: clean"
 
 unit: ## unit, golden and meta tests on all CPUs: no lab, minutes
-	@$(python) -m pytest -n auto tests/unit tests/golden tests/meta
+	@$(python) -m pytest -n auto --dist worksteal tests/unit tests/golden tests/meta
 
 lab-test: packages ## tests that bring up labs, two side by side: one uses one CPU
 	@$(causeway) build

@@ -25,8 +25,8 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words.storage import judge_ratio, port_in
 from causeway.scenario.words.streams import coupled, near_rates, transmitting
 
-#: Streams transmit for so long; a cable that carries less than this part of all bytes carries none of them.
-SECONDS, NONE = 4.0, 0.01
+#: A cable that carries less than this part of all bytes carries none of them.
+NONE = 0.01
 
 
 def cast(ask: Ask) -> Trunk:
@@ -43,7 +43,7 @@ def play(stage: Stage, cast: Trunk) -> None:
         """All send at once; Mbit/s of all. `moved` are the members by which the switch sends what comes from some."""
         streams = coupled(stage, list(zip(senders, receivers, strict=True)), cast.network)
         before = sent_bytes(stage.lab, near.node, near.members)
-        with transmitting(stage, streams, SECONDS) as running:
+        with transmitting(stage, streams) as running:
             measured = running.results()
         sent = difference(before, sent_bytes(stage.lab, near.node, near.members))
         ends = [StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured]

@@ -11,14 +11,14 @@ BlueGene interfaces", and the routes' use of deisa-b for all else.
 """
 
 from causeway.errors import Unsupported
-from causeway.lab.changes.change import together
+from causeway.lab.changes import change
 from causeway.lab.faults import route_missing
 from causeway.model.site import Site
 from causeway.plan.paths import path, without_routes
 from causeway.scenario.cast import Ask, Detour
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.routes import counting, next_hop, sent_on_by
-from causeway.scenario.words.streams import SECONDS, computable, near_rates, pairs
+from causeway.scenario.words.streams import computable, coupled, near_rates, together
 
 DIRECT, DETOUR = "directly", "by the gateway"
 
@@ -52,11 +52,11 @@ def play(stage: Stage, cast: list[Detour]) -> None:
     def judge_streams(when: str, way: str) -> None:
         """Each client sends to its server: by which way, and how fast."""
         with counting(stage, gateway, onward) as passed:
-            expected, rates = pairs(stage, ends(cast))
-            part = passed() / (sum(rates.values()) * 1e6 / 8 * SECONDS)
+            expected, measured = together(stage, coupled(stage, ends(cast)))
+            part = passed() / (sum(m.megabytes for m in measured) * 2**20)
         seen = DETOUR if part > 0.9 else DIRECT if part < 0.01 else f"{100 * part:.0f} % by the gateway"
         stage.same(f"{when}: way of the data", way, seen)
-        near_rates(stage, when, expected, rates)
+        near_rates(stage, when, expected, {m.stream.label: m.rate_mbit for m in measured})
 
     def judge_next(when: str) -> None:
         due = path(stage.site, first.client, first.address).hops[0].next_hop
@@ -67,7 +67,7 @@ def play(stage: Stage, cast: list[Detour]) -> None:
 
     with stage.perturb(f"the host routes to {', '.join(p.server for p in cast)} are missing on {', '.join(clients)}"):
         faults = [route_missing(lab, client, str(to)) for client, to in directly]
-        missing = stage.make(together("the clients have the network's route only", faults))
+        missing = stage.make(change.together("the clients have the network's route only", faults))
 
     with stage.judge(f"everything works, by {gateway}, whose links bound it, as computed"), stage.as_if(lacking):
         judge_next("network's route only")

@@ -15,10 +15,8 @@ from causeway.plan.paths import Ways
 from causeway.plan.streams import StreamEnds, expect
 from causeway.rehearse.change import Change
 from causeway.rehearse.rates import Pattern, Rates
-from causeway.scenario.words.streams import DATA_PORT, RATE_TOLERANCE, SOURCE_PORTS
+from causeway.scenario.words.streams import DATA_PORT, RATE_TOLERANCE, SOURCE_PORTS, lasting
 
-#: Of these one is for TCP to find its share.
-SECONDS = 6.0
 #: A port rests for so long after use (TIME_WAIT: 60 s, by a timer that may be an eighth late), in seconds.
 REST_S = 70.0
 
@@ -81,7 +79,7 @@ def play(lab: Lab, pattern: Pattern, seed: int) -> Played:
     streams = drawn(lab.site, pattern, Random(f"{seed} {pattern.name}"))
     before = sent_bytes(lab, sending.node, sending.members)
     receivers = list(dict.fromkeys(stream.server for stream in streams))
-    with nuttcp.servers(lab, receivers), nuttcp.running(lab, streams, SECONDS) as running:
+    with nuttcp.servers(lab, receivers), nuttcp.running(lab, streams, lasting(lab.site, streams)) as running:
         measured = running.results()
     sent = difference(before, sent_bytes(lab, sending.node, sending.members))
     return beside(lab.site, sending, measured, sent)

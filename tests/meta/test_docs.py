@@ -35,24 +35,31 @@ def drift(wanted: dict[str, str], present: dict[str, str]) -> list[str]:
     return sorted(name for name in wanted | present if wanted.get(name) != present.get(name))
 
 
-def test_the_pages_are_what_the_generator_writes() -> None:
-    differing = drift(docs.pages(), docs.stored())
+@pytest.fixture(scope="module")
+def wanted() -> dict[str, str]:
+    """The pages as the generator makes them now, which takes it a quarter of a minute."""
+    return docs.pages()
+
+
+def test_the_pages_are_what_the_generator_writes(wanted: dict[str, str]) -> None:
+    differing = drift(wanted, docs.stored())
     assert not differing, f"docs/ is behind: {', '.join(differing)}; run `make docs`"
 
 
 def test_a_changed_a_missing_and_a_left_over_page_are_found_and_mended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, str]
 ) -> None:
     monkeypatch.setattr(docs, "DOCS", tmp_path)
+    monkeypatch.setattr(docs, "pages", lambda: wanted)
     docs.write()
-    assert drift(docs.pages(), docs.stored()) == []
+    assert drift(wanted, docs.stored()) == []
     (tmp_path / "commands.md").write_text("changed")
     (tmp_path / "labs" / "jubl.md").unlink()
     (tmp_path / "scenarios" / "gone.md").write_text("its scenario is no more")
     (tmp_path / "written-by-hand.md").write_text("stays")
-    assert drift(docs.pages(), docs.stored()) == ["commands.md", "labs/jubl.md", "scenarios/gone.md"]
+    assert drift(wanted, docs.stored()) == ["commands.md", "labs/jubl.md", "scenarios/gone.md"]
     docs.write()
-    assert drift(docs.pages(), docs.stored()) == []
+    assert drift(wanted, docs.stored()) == []
     assert (tmp_path / "written-by-hand.md").exists()
 
 

@@ -251,7 +251,7 @@ class Server:
         sent = dict.fromkeys(end.members, 0)
         for label in observed:
             sent[expected.member(label, end.node)] += counted_bytes(2**20, expected.mtus[label])
-        return Outcome(end, expected, measured, observed, sent)
+        return Outcome(end, expected, measured, observed, sent, 4.0)
 
 
 def play_one_port(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Comparison]:
@@ -319,7 +319,7 @@ def play_imbalance(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         sent = dict.fromkeys(end.members, 0)
         for label in observed:
             sent[expected.member(label, end.node)] += counted_bytes(2**20, expected.mtus[label])
-        return Outcome(end, expected, measured, observed, sent)
+        return Outcome(end, expected, measured, observed, sent, 4.0)
 
     monkeypatch.setitem(own, "measure_streams", measure)
     monkeypatch.setitem(own, "one_stream", lambda *_, **__: Lone(1.0, "the wire's own rate", 1.0, None))  # type: ignore

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ import pytest
 from causeway.errors import Unsupported
 from causeway.lab.probes.nuttcp import Stream
 from causeway.model.topology import Channel, ChannelEnd
+from causeway.plan.paths import at_rate
 from causeway.plan.streams import expect
 from causeway.scenario.cast import Ask
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.streams import _planned, draw, draw_onto, one_port
+from causeway.scenario.words.streams import _planned, coupled, draw, draw_onto, lasting, one_port
 from tests.unit.here import here
 
 PEER = ["FEN"]
@@ -88,3 +90,14 @@ def test_by_the_one_port_alone_they_never_spread(tmp_path: Path) -> None:
     stage = Stage(here(tmp_path), random.Random(1))
     with pytest.raises(Unsupported, match="2 streams fall on one member of nsd01's in 400 draws, by src_port"):
         one_port(stage, Ask(stage.site).channel(), ["FEN", "SN"], 1191, "s", "src_port")
+
+
+def test_streams_last_until_a_step_of_what_is_told_is_half_of_what_they_may_be_off_by(tmp_path: Path) -> None:
+    stage = Stage(here(tmp_path), random.Random(1))
+    alone = coupled(stage, [("nsd01", "FEN")], "b")
+    eight = coupled(stage, [("nsd01", "FEN")] * 8, "b")
+    assert (lasting(stage.site, alone), lasting(stage.site, eight)) == (4, 4)
+    by_fen = [end for cable in stage.site.cables for end in cable.ends if end.node == "FEN" and cable.network == "b"]
+    slower = reduce(lambda site, port: at_rate(site, port, 100), by_fen, stage.site)
+    # 64 KiB are 0.05 % of what one stream has in 10.5 s, and 0.5 % of an eighth of it in 8.4 s
+    assert (lasting(slower, alone), lasting(slower, eight)) == (1 + 11, 1 + 9)

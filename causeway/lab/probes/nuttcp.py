@@ -121,13 +121,13 @@ class Running:
     """Streams that transmit now."""
 
     def __init__(self, started: list[_Started], seconds: float) -> None:
-        self._started, self._seconds = started, seconds
+        self._started, self.seconds = started, seconds
 
     def results(self) -> list[Measured]:
         """Wait for their ends. LabBroken when a stream fails."""
-        limit_s = 10 * self._seconds + 60
+        limit_s = 10 * self.seconds + 60
         begin = max(s.at_s for s in self._started) + SETTLE_S
-        end = min(s.at_s for s in self._started) + self._seconds
+        end = min(s.at_s for s in self._started) + self.seconds
         return [_read(s, s.background.result(limit_s).must(), begin, end) for s in self._started]
 
 

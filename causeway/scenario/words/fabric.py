@@ -21,8 +21,6 @@ from causeway.scenario.stage import Stage
 from causeway.scenario.words import streams
 from causeway.scenario.words.streams import Lone, coupled, near_rates, one_stream
 
-#: Seconds on the lab's clock that streams transmit: what 64 KiB, nuttcp's step, are of that is below 0.1 %.
-SECONDS = 4.0
 #: Rates that differ by less are one class.
 _CLASS = 0.05
 BYTES_WHY = "the counter has what TCP sent again, too"
@@ -63,7 +61,7 @@ def host_ports(stage: Stage, fabric: Fabric) -> list[Port]:
 
 def one_by_one(stage: Stage, fabric: Fabric, host: str, others: Sequence[str]) -> dict[str, Lone]:
     """A stream from a host to each of the others, one after the other."""
-    return {other: one_stream(stage, host, other, fabric.network, SECONDS) for other in others}
+    return {other: one_stream(stage, host, other, fabric.network) for other in others}
 
 
 def near_each(stage: Stage, title: str, seen: Mapping[str, Lone]) -> None:
@@ -94,7 +92,7 @@ def beyond(stage: Stage, fabric: Fabric, line: str) -> list[str]:
 def load(stage: Stage, fabric: Fabric, couples: Sequence[tuple[str, str]]) -> Load:
     """Streams between couples, all at once."""
     before = _sent(stage, fabric)
-    expected, measured = streams.together(stage, coupled(stage, couples, fabric.network), SECONDS)
+    expected, measured = streams.together(stage, coupled(stage, couples, fabric.network))
     after = _sent(stage, fabric)
     sent = {line: difference(before[line], after[line]) for line in before}
     payload = {m.stream.label: round(m.megabytes * 2**20) for m in measured}

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import ceil
 
 from causeway.errors import Unsupported
 from causeway.lab.probes import nuttcp
@@ -29,9 +30,11 @@ DATA_PORT = 5011
 #: How often ports are drawn until they fall as wanted: even the rarest split that scenarios ask for (eight streams,
 #: two on each of four members) comes up once in 26 draws.
 _DRAWS = 400
-#: Seconds on the lab's clock that streams transmit: nuttcp tells what it carried in steps of 64 KiB, which
-#: must be well below 0.1 % of the slowest stream's data.
-SECONDS = 8.0
+#: Seconds on the lab's clock that streams transmit, where their wires are fast enough for that.
+SECONDS = 4.0
+#: nuttcp tells what it carried in steps of 64 KiB, in Mbit; one too many or too few must be no more than half of what a
+#: rate may be off by.
+_STEP_MBIT = 64 * 2**10 * 8 / 1e6
 #: Seconds between two looks at a switch's flows, and what a stream must have carried in that time for them to tell its
 #: member, in bytes: more than any control traffic.
 _LOOK_S, _TELLING = 0.5, 300_000
@@ -51,6 +54,7 @@ class Outcome:
     measured: dict[str, Measured]
     observed: dict[str, str]  # stream -> this channel end's member, as the switch saw it
     sent: dict[str, int]  # member -> bytes
+    seconds: float
 
     def per_member(self, member_of: Mapping[str, str]) -> str:
         """Streams on each member, in the members' order: "2 1 4 1"."""
@@ -171,7 +175,7 @@ def _planned(stage: Stage, channel: Channel, stream: Stream) -> StreamEnds:
     return StreamEnds(stream.label, channel.node, (source, stream.source_port), (target, stream.data_port))
 
 
-def one_stream(stage: Stage, sender: str, receiver: str, to: str = "", seconds: float = SECONDS) -> Lone:
+def one_stream(stage: Stage, sender: str, receiver: str, to: str = "", seconds: float | None = None) -> Lone:
     """A stream alone from one node to another, by its address in a network (default: the one daemons know it by)."""
     (stream,) = coupled(stage, [(sender, receiver)], to)
     expected, (measured,) = together(stage, [stream], seconds)
@@ -195,12 +199,6 @@ def towards(stage: Stage, triples: Sequence[tuple[str, str, str]]) -> list[Strea
     return streams
 
 
-def pairs(stage: Stage, couples: Sequence[tuple[str, str]], to: str = "") -> tuple[Expected, dict[str, float]]:
-    """Streams between couples, all at once; expected, and measured Mbit/s by label."""
-    expected, measured = together(stage, coupled(stage, couples, to))
-    return expected, {m.stream.label: m.rate_mbit for m in measured}
-
-
 def computable(site: Site, couples: Sequence[tuple[str, str]]) -> bool:
     """Whether it is known what streams get: not where two share a switch's end whose hash is its own secret."""
     ports = iter(SOURCE_PORTS)
@@ -215,16 +213,31 @@ def computable(site: Site, couples: Sequence[tuple[str, str]]) -> bool:
     return True
 
 
+def lasting(site: Site, streams: Sequence[Stream]) -> float:
+    """How long streams must transmit for their rates to be told well enough, in seconds on the lab's clock.
+
+    That is so even if all of them share the slowest wire that one of them passes.
+    """
+    hops = (hop for stream in streams for hop in path(site, stream.client, stream.address).hops)
+    slowest_mbit = min(site.sends_mbit(cable.sender) for hop in hops for part in hop.segments for cable in part.cables)
+    within = ALONE_TOLERANCE if len(streams) == 1 else RATE_TOLERANCE
+    return max(SECONDS, nuttcp.SETTLE_S + ceil(2 * _STEP_MBIT * len(streams) / slowest_mbit / within))
+
+
 @contextmanager
-def transmitting(stage: Stage, streams: Sequence[Stream], seconds: float = SECONDS) -> Iterator[nuttcp.Running]:
-    """Have streams transmit meanwhile, each to a nuttcp server; nothing of it is left afterwards."""
+def transmitting(stage: Stage, streams: Sequence[Stream], seconds: float | None = None) -> Iterator[nuttcp.Running]:
+    """Have streams transmit meanwhile, each to a nuttcp server; nothing of it is left afterwards.
+
+    They do so for as long as it takes to tell their rates, where nobody says otherwise.
+    """
     receivers = list(dict.fromkeys(s.server for s in streams))
+    seconds = seconds or lasting(stage.site, streams)
     with nuttcp.servers(stage.lab, receivers), nuttcp.running(stage.lab, streams, seconds) as running:
         yield running
 
 
-def together(stage: Stage, streams: Sequence[Stream], seconds: float = SECONDS) -> tuple[Expected, list[Measured]]:
-    """Streams that transmit at the same time: what is expected of them, and what they did."""
+def together(stage: Stage, streams: Sequence[Stream], seconds: float | None = None) -> tuple[Expected, list[Measured]]:
+    """Streams that transmit at the same time, for so long as transmitting says: what is expected, and what they did."""
     with transmitting(stage, streams, seconds) as running:
         measured = running.results()
     ends = [StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured]
@@ -259,13 +272,13 @@ def measure_streams(
     lab = stage.lab
     before = sent_bytes(lab, channel.node, channel.members)
     with transmitting(stage, streams) as running:
-        observed = _members_seen(stage, channel, streams)
+        observed = _members_seen(stage, channel, streams, within_s=running.seconds - nuttcp.SETTLE_S)
         measured = {m.stream.label: m for m in running.results()}
     sent = difference(before, sent_bytes(lab, channel.node, channel.members))
     ends = [StreamEnds(label, m.stream.sender, m.source, m.destination) for label, m in measured.items()]
     choices = {(label, channel.node): member for label, member in observed.items()}
     expected = expect(stage.site, ends, choices, policies)
-    return Outcome(channel, expected, measured, observed, sent)
+    return Outcome(channel, expected, measured, observed, sent, running.seconds)
 
 
 def _switch_first(stage: Stage, channel: ChannelEnd) -> tuple[ChannelEnd, ChannelEnd]:
@@ -274,7 +287,7 @@ def _switch_first(stage: Stage, channel: ChannelEnd) -> tuple[ChannelEnd, Channe
     return (channel, other) if stage.site.nodes[channel.node].switch else (other, channel)
 
 
-def _members_seen(stage: Stage, channel: ChannelEnd, streams: Sequence[Stream]) -> dict[str, str]:
+def _members_seen(stage: Stage, channel: ChannelEnd, streams: Sequence[Stream], within_s: float) -> dict[str, str]:
     """stream -> member of this end, from the switch's flows. Needs one stream a peer, else gives {}.
 
     A flow that has just been made, changed or forgotten counts otherwise than from 0 on, so that twice in a row the
@@ -305,7 +318,7 @@ def _members_seen(stage: Stage, channel: ChannelEnd, streams: Sequence[Stream]) 
         return ", ".join(label for label in peers if label not in seen)
 
     what = f"{mine.node} has a flow for every stream of {theirs.node}"
-    until(what, missing, deadline_s=SECONDS / 2, poll_s=_LOOK_S)
+    until(what, missing, deadline_s=within_s, poll_s=_LOOK_S)
     return seen
 
 
@@ -394,7 +407,7 @@ def _judge_bytes(stage: Stage, title: str, outcome: Outcome) -> None:
             stage.same(f"{title}: idle {device}, per cent of the bytes", 0, share)
         bars.append(Bar(f"{device}: {', '.join(labels) or '-'}", due / 1e6, sent / 1e6))
     fastest = max(stage.site.sends_mbit(Port(channel.node, device)) for device in channel.members)
-    capacity = fastest / 8 * SECONDS  # MB that a member carries
+    capacity = fastest / 8 * outcome.seconds  # MB that a member carries
     stage.show(Bars(f"{title}: sent by {channel.node} through {channel.name}", "MB", capacity, bars))
     stage.show(_table(title, outcome))
     lines = sorted(m.line for m in outcome.measured.values())

@@ -7,11 +7,13 @@ from causeway.lab.probes.connections import Window, windows
 from causeway.lab.probes.nuttcp import is_its
 from causeway.plan.streams import StreamEnds, expect
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.streams import SECONDS, coupled, transmitting
+from causeway.scenario.words.streams import coupled, transmitting
 from causeway.wait import until
 
 #: Looks at a stream's connection, and seconds between them; the first ones do not count: its window is opening.
-_LOOKS, _EARLY, _LOOK_S = 60, 12, SECONDS / 80
+_LOOKS, _EARLY, _LOOK_S = 60, 12, 0.1
+#: Seconds on the lab's clock that a stream transmits meanwhile.
+_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ def stream_in_windows(stage: Stage, sender: str, receiver: str) -> Seen:
                 looks.append(window)
         return "" if len(looks) >= _LOOKS else f"{len(looks)} looks"
 
-    with transmitting(stage, [stream]) as running:
-        until(f"the window of {stream.label} was looked at {_LOOKS} times", fewer, deadline_s=SECONDS, poll_s=_LOOK_S)
+    with transmitting(stage, [stream], _SECONDS) as running:
+        until(f"the window of {stream.label} was looked at {_LOOKS} times", fewer, deadline_s=_SECONDS, poll_s=_LOOK_S)
         (measured,) = running.results()
     open_ = looks[_EARLY:]
     usual = Window(round(mean(w.size for w in open_)), mean(w.round_trip_s for w in open_))
