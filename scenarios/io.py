@@ -24,7 +24,7 @@ from causeway.scenario.cast import Ask, Mounts
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.files import Both, both_ways, enough_mib, judge_files, judge_spread, show_files
 
-SHARED_MIB = 8
+SHARED_MIB = 4
 #: On a client, of a file on disks: one alone waits for a disk and the network in turn.
 READERS = 2
 TURNS = 0.35
