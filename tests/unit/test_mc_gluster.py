@@ -1,6 +1,8 @@
 """What the filesystem's own words mean: a client's log, the volume files that servers read."""
 
+import socket
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -460,3 +462,41 @@ def test_a_server_that_comes_back_lets_in_nobody_whom_the_tables_leave_out(
 def test_files_that_are_no_bricks_stay_as_they_are(name: str, server: Server) -> None:
     server.grants(GRANTS)
     assert server.writes(name, CLIENT).read_text() == CLIENT
+
+
+#: As glusterd's own socket gave it: the reply of a daemon whose pool is itself, of one that has no such procedure, and
+#: of one that has failed (its result is -1).
+LISTED = "800000a4 00000001 00000001 00000000 00000000 00000000 00000000 00000000 00000000"
+NO_SUCH = "80000018 00000001 00000001 00000000 00000000 00000000 00000003"
+FAILED = "80000024 00000001 00000001 00000000 00000000 00000000 00000000 ffffffff 00000016"
+
+
+@pytest.mark.parametrize(
+    ("reply", "answers"), [(LISTED, True), (NO_SUCH, False), (FAILED, False), (LISTED[:35], False), ("", False)]
+)
+def test_a_nodes_own_daemon_answers_when_it_lists_its_pool(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, reply: str, answers: bool
+) -> None:
+    monkeypatch.setattr(gluster, "_ANSWER_S", 0.2)
+    path = str(tmp_path / "glusterd.socket")
+    assert not gluster.answers_by(path)  # there is none
+    with socket.socket(socket.AF_UNIX) as daemon:
+        daemon.bind(path)
+        assert not gluster.answers_by(path)  # it does not listen any more
+        daemon.listen()
+        asked: list[bytes] = []
+
+        def serve() -> None:
+            client, _ = daemon.accept()
+            with client:
+                asked.append(client.recv(100))
+                client.sendall(bytes.fromhex(reply))
+                client.recv(1)  # says nothing more, until the other one has enough
+
+        serving = Thread(target=serve)
+        serving.start()
+        assert gluster.answers_by(path) is answers
+        serving.join()
+    # program 1238463 (what glusterd does for its CLI), version 2, procedure 3 (the pool), of all nodes
+    numbers = "80000030 00000001 00000000 00000002 0012e5bf 00000002 00000003" + " 00000000" * 4 + " 00000002 00000000"
+    assert asked == [bytes.fromhex(numbers)]

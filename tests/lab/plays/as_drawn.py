@@ -12,18 +12,14 @@ from itertools import permutations
 from typing import Any
 
 from causeway.lab.faults.links import link_down
-from causeway.lab.probes import nuttcp
 from causeway.lab.probes.reach import matrix
 from causeway.lab.status import status
 from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.plan.paths import Unreachable, Ways, path, without_member
-from causeway.plan.streams import StreamEnds, expect
 from causeway.scenario.stage import Stage
-from causeway.scenario.words.streams import SOURCE_PORTS
+from causeway.scenario.words.streams import one_stream
 
-#: How long a stream goes: so long that a slow network, too, carries 300 MB.
-LEAST_SECONDS, LEAST_MBIT = 6.0, 2400
 #: Pairs that are measured beside those between clusters.
 MORE_PAIRS = 3
 
@@ -109,16 +105,9 @@ def _by_cluster(site: Site, hosts: list[str]) -> list[list[str]]:
 
 
 def _measure(stage: Stage, one: str, other: str) -> None:
-    (port,) = stage.random.sample(SOURCE_PORTS, 1)
-    stream = nuttcp.Stream(one, other, stage.site.known_by(other).address, f"{one}:t:{other.lower()}", "t", port, 5011)
-    slowest = min(network.rate_mbit for network in stage.site.topology.networks.values())
-    seconds = max(LEAST_SECONDS, LEAST_MBIT / slowest)
-    with nuttcp.servers(stage.lab, [other]), nuttcp.running(stage.lab, [stream], seconds) as transmitting:
-        (measured,) = transmitting.results()
-    ends = StreamEnds(stream.label, one, measured.source, measured.destination)
-    due = expect(stage.site, [ends]).rates[stream.label]
+    lone = one_stream(stage, one, other)
     why = "a stream's start and end are steps of 64 KiB"
-    stage.near(f"{one} > {other}", round(due, 3), measured.rate_mbit, "Mbit/s", within=0.002, why=why)
+    stage.near(f"{one} > {other}", round(lone.due_mbit, 3), lone.rate_mbit, "Mbit/s", within=0.002, why=why)
 
 
 def _port(stage: Stage, hosts: list[str]) -> Port:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import shlex
 import socket
+import struct
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -38,7 +39,7 @@ NATIVE: Mapping[str, str] = {
     "start": "`/etc/ssl/glusterfs.*`, `/var/lib/glusterd/secure-access` and, of who was denied meanwhile,"
     " `/var/lib/glusterd/vols/*/*.vol`; `/run/mc.name`; `glusterd`",
     "stop": "`pkill` ends glusterd and its bricks",
-    "answers": "`gluster pool list` asks this node's daemon and the quorum nodes'",
+    "answers": "`gluster pool list` asks the quorum nodes' daemons; this node's own is asked the same by its socket",
     "serve": "`gluster pool list`, `gluster peer probe`, `gluster peer status`, `gluster volume create`,"
     " `gluster volume set`, `gluster volume start`",
     "grant": "`gluster volume set` auth.ssl-allow, server.root-squash; `gluster volume start` and `ssh` start bricks"
@@ -73,6 +74,14 @@ _NAMES = ("glusterfs.pem", "glusterfs.key", "glusterfs.ca", "glusterfs.clients")
 _KEYS = {name.removeprefix("glusterfs."): f"/etc/ssl/{name}" for name in _NAMES}
 _LET_IN = "State: Peer in Cluster (Connected)"
 _ANSWER_S = 2.5
+#: Where a node's daemon listens for `gluster`, and what `gluster pool list` sends there: a record with a call of ONC
+#: RPC (RFC 5531: its number, call, version 2, program, its version, procedure, no credentials, no verifier), of all
+#: nodes, with nothing more. What it takes for an answer begins with: that number, reply, accepted, no verifier,
+#: success, done.
+_OWN_SOCKET = "/var/run/glusterd.socket"
+_XID = 1
+_POOL_LIST = struct.pack(">13I", 1 << 31 | 48, _XID, 0, 2, 1238463, 2, 3, *(0, 0), *(0, 0), 2, 0)
+_LISTED = struct.pack(">7I", _XID, 1, 0, *(0, 0), 0, 0)
 _READY_S = 20
 _RESTART_S = 60
 #: How long the servers may be busy with a command that was broken off, and how often they are asked again.
@@ -107,13 +116,27 @@ def _until(what: str, holds: Callable[[], bool], limit_s: float) -> None:
 
 
 def answers(_config: Config, host: str | None = None) -> bool:
-    """Whether a node's daemon answers (None: this node's). With TLS, it does so to the cluster's own key only."""
+    """Whether a node's daemon answers (None: this node's). With TLS, another's does to the cluster's own key only."""
     try:  # far cheaper than to start the client of a daemon that does not listen
         socket.create_connection((host or "localhost", PORT), _ANSWER_S).close()
     except OSError:
         return False
-    remote = [f"--remote-host={host}"] if host else []
-    return native.run(["gluster", *remote, "pool", "list"], timeout_s=_ANSWER_S, quiet=True).rc == 0
+    if host is None:
+        return answers_by(_OWN_SOCKET)
+    return native.run(["gluster", f"--remote-host={host}", "pool", "list"], timeout_s=_ANSWER_S, quiet=True).rc == 0
+
+
+def answers_by(path: str) -> bool:
+    """Whether the daemon that listens there lists its pool, as `gluster pool list` would see, which takes 70 ms."""
+    with socket.socket(socket.AF_UNIX) as own:
+        own.settimeout(_ANSWER_S)
+        try:
+            own.connect(path)
+            own.sendall(_POOL_LIST)
+            with own.makefile("rb") as reply:
+                return reply.read(4 + len(_LISTED))[4:] == _LISTED
+        except OSError:
+            return False
 
 
 def start(config: Config) -> None:
