@@ -294,7 +294,7 @@ def play_trunk(wrong: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         return Told("dealt", lambda: moved.update({} if wrong == "nothing moves" else {sender: member}), back)
 
     @contextmanager
-    def transmitting(stage: Stage, streams: Sequence[Stream], _: float) -> Iterator[Any]:
+    def transmitting(stage: Stage, streams: Sequence[Stream]) -> Iterator[Any]:
         nonlocal runs
         runs += 1
         ends = [
