@@ -45,12 +45,12 @@ LONG = (
     "one_port_one_link",
     "window_too_small",
 )
-#: The fixture of the tests that make lab-test runs beside the others: as long as these.
-PLAY_ALL = "on_jubl"
+#: The fixtures of the tests that make lab-test runs beside the others: as long as these.
+PLAY_ALL = {"on_jubl", "on_small"}
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    if PLAY_ALL in item.fixturenames:  # type: ignore[attr-defined]
+    if PLAY_ALL & set(item.fixturenames):  # type: ignore[attr-defined]
         item.add_marker("plays_all")
 
 
