@@ -23,7 +23,7 @@ from causeway.report.result import Table
 from causeway.scenario.cast import Ask, Trunk
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.storage import judge_ratio, port_in
-from causeway.scenario.words.streams import coupled, near_rates, transmitting
+from causeway.scenario.words.streams import coupled, near_rates, rates_of, transmitting
 
 #: A cable that carries less than this part of all bytes carries none of them.
 NONE = 0.01
@@ -49,7 +49,7 @@ def play(stage: Stage, cast: Trunk) -> None:
         ends = [StreamEnds(m.stream.label, m.stream.sender, m.source, m.destination) for m in measured]
         choices = {(end.label, near.node): moved[end.sender] for end in ends if end.sender in moved}
         expected = expect(stage.site, ends, choices)
-        near_rates(stage, title, expected, {m.stream.label: m.rate_mbit for m in measured})
+        near_rates(stage, title, expected, rates_of(measured))
         by = {m.stream.sender: expected.member(m.stream.label, near.node) for m in measured}
         idle = [member for member in near.members if sent[member] < NONE * sum(sent.values())]
         stage.same(f"{title}: idle cables", [member for member in near.members if member not in by.values()], idle)

@@ -18,7 +18,7 @@ from causeway.plan.paths import path, without_routes
 from causeway.scenario.cast import Ask, Detour
 from causeway.scenario.stage import Stage
 from causeway.scenario.words.routes import counting, next_hop, sent_on_by
-from causeway.scenario.words.streams import computable, coupled, near_rates, together
+from causeway.scenario.words.streams import computable, coupled, near_rates, rates_of, together
 
 DIRECT, DETOUR = "directly", "by the gateway"
 
@@ -56,7 +56,7 @@ def play(stage: Stage, cast: list[Detour]) -> None:
             part = passed() / (sum(m.megabytes for m in measured) * 2**20)
         seen = DETOUR if part > 0.9 else DIRECT if part < 0.01 else f"{100 * part:.0f} % by the gateway"
         stage.same(f"{when}: way of the data", way, seen)
-        near_rates(stage, when, expected, {m.stream.label: m.rate_mbit for m in measured})
+        near_rates(stage, when, expected, rates_of(measured))
 
     def judge_next(when: str) -> None:
         due = path(stage.site, first.client, first.address).hops[0].next_hop

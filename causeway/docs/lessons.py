@@ -1,7 +1,6 @@
 """A lesson's page, from its text and the sentences of its checks; and the table of all."""
 
 from collections.abc import Iterator
-from functools import cache
 
 from causeway.docs.markdown import made_from
 from causeway.lessons import lesson as lessons
@@ -50,10 +49,5 @@ def lesson_rows() -> Iterator[list[str]]:
         yield [f"[{lesson.name}](lessons/{lesson.name}.md)", title, ", ".join(able)]
 
 
-@cache
-def _labs() -> list[Site]:
-    return lessons.smallest_first()
-
-
 def _able(lesson: Lesson) -> list[Site]:
-    return [site for site in _labs() if not lessons.where(lesson, site)]
+    return [site for site in lessons.smallest_first() if not lessons.where(lesson, site)]

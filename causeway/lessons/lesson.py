@@ -13,6 +13,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -174,9 +175,10 @@ def where(lesson: Lesson, site: Site) -> str:
     return ""
 
 
-def smallest_first() -> list[Site]:
-    """The shipped sites, that of fewest nodes first."""
-    return sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes))
+@cache
+def smallest_first() -> tuple[Site, ...]:
+    """The shipped sites, that of fewest nodes first; read once, whoever asks."""
+    return tuple(sorted((load_site(site_file(name)) for name in sites()), key=lambda site: len(site.nodes)))
 
 
 def smallest(name: str, folder: Path) -> str:

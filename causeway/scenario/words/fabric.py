@@ -19,7 +19,7 @@ from causeway.plan.streams import Expected
 from causeway.report.result import Table
 from causeway.scenario.stage import Stage
 from causeway.scenario.words import streams
-from causeway.scenario.words.streams import Lone, coupled, near_rates, one_stream
+from causeway.scenario.words.streams import Lone, coupled, near_rates, one_stream, rates_of
 
 #: Rates that differ by less are one class.
 _CLASS = 0.05
@@ -100,8 +100,7 @@ def load(stage: Stage, fabric: Fabric, couples: Sequence[tuple[str, str]]) -> Lo
         port: sum(counted_bytes(payload[label], expected.mtus[label]) for label in expected.on(port))
         for port in fabric.cables
     }
-    rates = {m.stream.label: m.rate_mbit for m in measured}
-    return Load(expected, rates, due, {port: sent[port.node][port.device] for port in fabric.cables})
+    return Load(expected, rates_of(measured), due, {port: sent[port.node][port.device] for port in fabric.cables})
 
 
 def _sent(stage: Stage, fabric: Fabric) -> dict[str, dict[str, int]]:

@@ -19,7 +19,7 @@ from causeway.scenario.words import arrays
 from causeway.scenario.words.arrays import File, Placed, Rate
 from causeway.scenario.words.routes import rerouted
 from causeway.scenario.words.storage import array_mb
-from causeway.scenario.words.streams import near_rates, together, towards
+from causeway.scenario.words.streams import near_rates, rates_of, together, towards
 
 #: The parts of the least bound that are required, and that are the target (LLNL, milestone 464).
 REQUIRED, TARGET = 0.6, 0.8
@@ -72,7 +72,7 @@ def carried_mb(stage: Stage, title: str, streams: Sequence[Stream], way: Directi
     """What streams have together in MB/s, each beside its share; to read, servers send."""
     ends = streams if way == "write" else [(server, node, network) for node, server, network in streams]
     expected, measured = together(stage, towards(stage, ends), _STREAMS_S)
-    rates = {m.stream.label: m.rate_mbit for m in measured}
+    rates = rates_of(measured)
     near_rates(stage, f"{title}, {way}", expected, rates)
     return sum(rates.values()) / 8
 

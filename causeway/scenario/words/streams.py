@@ -15,7 +15,7 @@ from causeway.model.site import Site
 from causeway.model.thing import Port
 from causeway.model.topology import ChannelEnd
 from causeway.plan.fairshare import counted_bytes, tcp_goodput_mbit
-from causeway.plan.paths import path
+from causeway.plan.paths import Ways, path
 from causeway.plan.streams import Expected, StreamEnds, expect
 from causeway.report.result import Bar, Bars, Table, Text
 from causeway.scenario.cast import Channel
@@ -69,7 +69,7 @@ class Outcome:
     @property
     def rates(self) -> dict[str, float]:
         """stream -> Mbit/s of TCP payload."""
-        return {label: m.rate_mbit for label, m in self.measured.items()}
+        return rates_of(self.measured.values())
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,8 @@ def lasting(site: Site, streams: Sequence[Stream]) -> float:
 
     That is so even if all of them share the slowest wire that one of them passes.
     """
-    hops = (hop for stream in streams for hop in path(site, stream.client, stream.address).hops)
+    ways = Ways(site)
+    hops = (hop for stream in streams for hop in ways.path(stream.client, stream.address).hops)
     slowest_mbit = min(site.sends_mbit(cable.sender) for hop in hops for part in hop.segments for cable in part.cables)
     within = ALONE_TOLERANCE if len(streams) == 1 else RATE_TOLERANCE
     return max(SECONDS, nuttcp.SETTLE_S + ceil(2 * _STEP_MBIT * len(streams) / slowest_mbit / within))
@@ -245,6 +246,11 @@ def together(stage: Stage, streams: Sequence[Stream], seconds: float | None = No
         return expect(stage.site, ends), measured
     except KeyError as end:
         raise Unsupported(f"nobody computes by which member a stream leaves that shares its channel: {end}") from None
+
+
+def rates_of(measured: Iterable[Measured]) -> dict[str, float]:
+    """stream -> Mbit/s of TCP payload."""
+    return {m.stream.label: m.rate_mbit for m in measured}
 
 
 def near_rate(stage: Stage, what: str, lone: Lone) -> None:
