@@ -86,7 +86,7 @@ def room() -> Room:
     if not os.access(FOLDER, os.W_OK):
         return Room({f"{FOLDER}, which cannot be written": 0}, 0)
     there = os.statvfs(FOLDER)
-    free = {str(FOLDER): there.f_bavail * there.f_frsize // _MIB, _MACHINE: _available_mib()}
+    free = {str(FOLDER): there.f_bavail * there.f_frsize // _MIB, _MACHINE: mib_of("MemAvailable")}
     if limits := list(_limits_mib()):
         free[_CONTAINER] = min(limits)
     return Room(free, _promised_mib(), bool(there.f_flag & os.ST_NOEXEC))
@@ -152,6 +152,12 @@ def counts(pid: Path, proc: Path = Path("/proc")) -> bool:
         return False
 
 
+def mib_of(what: str, meminfo: Path = Path("/proc/meminfo")) -> int:
+    """What the running kernel has of its memory by this name (MiB); 0 where it does not say."""
+    match = re.search(rf"^{what}: +(\d+) kB", meminfo.read_text(), re.MULTILINE)
+    return int(match[1]) // 1024 if match else 0
+
+
 def taken_mib(process: Path) -> int:
     """What a lab kernel, by its folder in /proc, has taken: its memory is the largest of its files without a name.
 
@@ -165,11 +171,6 @@ def taken_mib(process: Path) -> int:
                 if S_ISREG(file.st_mode) and file.st_nlink == 0:
                     largest = max(largest, file.st_blocks * 512 // _MIB)
     return largest
-
-
-def _available_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
-    match = re.search(r"^MemAvailable: +(\d+) kB", meminfo.read_text(), re.MULTILINE)
-    return int(match[1]) // 1024 if match else 0
 
 
 def _limits_mib(proc: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:

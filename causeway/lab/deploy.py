@@ -129,6 +129,7 @@ def up(wanted: Deployment, progress: Callable[[str], None]) -> Lab:
             pools.boot(lab, parts.say)
         if site.topology.filesystems:
             parts.begin("mounts")
+            disks.forget_beginnings()
             administrators.join(lab, parts.say)
         parts.keep()
         (lab.folder / "lab.json").write_text(json.dumps({"counts": wanted.counts, "bring_up_s": parts.took_s}))

@@ -75,3 +75,13 @@ def forget(site: Site) -> None:
     """What has been written or read is not in memory any more, so that who reads it waits for the disk."""
     if site.has_disks():
         (_VM / "drop_caches").write_text("3\n")
+
+
+def forget_beginnings() -> None:
+    """Have in a lab host of its own none of the files in memory that were read until here.
+
+    A clone has in memory what its lab has (hosts/agent.py). Of what is read while a lab comes up only the last is
+    of use to anybody, when its nodes do what people have them do: the commands, ssh, the filesystem's client.
+    """
+    if clock.is_uml():
+        (_VM / "drop_caches").write_text("1\n")

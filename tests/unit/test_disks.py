@@ -85,6 +85,17 @@ def test_the_memory_is_that_of_the_kernel_that_the_lab_runs_on(tmp_path: Path) -
     assert disks.memory_mib(file) == 4608
 
 
+@pytest.mark.parametrize(("own", "written"), [(True, "1\n"), (False, "")])
+def test_only_a_lab_host_of_its_own_forgets_what_it_has_read_to_come_up(
+    own: bool, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "drop_caches").touch()
+    monkeypatch.setattr(disks, "_VM", tmp_path)
+    monkeypatch.setattr(clock, "is_uml", lambda: own)
+    disks.forget_beginnings()
+    assert (tmp_path / "drop_caches").read_text() == written
+
+
 def test_the_trees_of_diskless_nodes_lie_on_one_disk_each_mounted_by_itself(tmp_path: Path) -> None:
     from causeway.render.secrets import Secrets
     from causeway.render.site import render
