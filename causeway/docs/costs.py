@@ -28,6 +28,36 @@ _TOOL = str(REPO / "bin/causeway")
 _RACKS, _ALL = ["--count", "288"], "ALL"
 #: How many scenarios are played at once: one uses a CPU.
 _JOBS = "2"
+#: The scenarios that there were when the waits were what they were.
+_THEN = [
+    "boot_order",
+    "channel_imbalance",
+    "channel_member_down",
+    "channel_member_silent",
+    "channel_policy_mismatch",
+    "channel_round_robin",
+    "dhcp_outage",
+    "dns_or_hosts",
+    "hash_policies",
+    "io",
+    "keys_clock_skew",
+    "keys_deny_while_mounted",
+    "keys_granted_not",
+    "keys_rotation",
+    "keys_wrong_cluster",
+    "mtu_mismatch",
+    "ntp_server_unrouted",
+    "route_asymmetric",
+    "route_network_only",
+    "route_return_missing",
+    "single_stream",
+    "ssh_authorized_missing",
+    "ssh_known_hosts_wildcard",
+    "ssh_personal_vs_system",
+    "ssh_prompt_blocks",
+    "stale_node_state",
+    "startup_touch_file",
+]
 #: How long a command may take before it counts as broken.
 _LONGEST_S = 3600
 
@@ -48,6 +78,7 @@ WAITS = {
     "states": Wait("`mcgetstate -a` in a lab that is up, 10 nodes", "s", 7, 2),
     "streams": Wait("eight streams, in virtual time", "s a virtual second", 1.19, 1.0),
     "suite": Wait(f"`run --lab {DEFAULT_SITE} --jobs {_JOBS}`: all scenarios", "min", 11, 5),
+    "then": Wait(f"the {len(_THEN)} of them that there were then", "min", 11, 5),
     "racks": Wait(f"`up {DEFAULT_SITE} --count 288`, of a lab that was up before", "s", None, 10),
     "racks_boot": Wait("its 288 I/O nodes, from power-on to all up", "s", 272, 150),
 }
@@ -100,6 +131,8 @@ def measure(tell: Callable[[str], None]) -> dict[str, float]:
             note("states", typed("mcgetstate", "-a"))
             ends()
             note("suite", does("run", "--lab", DEFAULT_SITE, "--jobs", _JOBS) / 60)
+            ends()
+            note("then", does("run", *_THEN, "--lab", DEFAULT_SITE, "--jobs", _JOBS) / 60)
             ends()
             does("bench", DEFAULT_SITE)
             note("streams", _streams()["wall_over_virtual"])

@@ -37,7 +37,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 def test_each_wait_is_measured_by_what_a_person_types(typed: list[str]) -> None:
     assert costs.main() == 0
     kept = json.loads(costs.KEPT.read_text())
-    assert list(kept) == ["caches", "template", "states", "suite", "streams", "racks", "racks_boot"]
+    assert list(kept) == ["caches", "template", "states", "suite", "then", "streams", "racks", "racks_boot"]
     assert set(kept) == set(costs.WAITS)
 
     def took(command: str, last: bool = False) -> int:
@@ -48,6 +48,8 @@ def test_each_wait_is_measured_by_what_a_person_types(typed: list[str]) -> None:
     assert kept["template"] == took("up jubl --quiet", last=True)
     assert kept["states"] == -1  # a second less than what it takes to get in
     assert kept["suite"] == round(took("run --lab jubl --jobs 2") / 60, 3)
+    then = next(words for words in typed if words.startswith("run boot_order "))
+    assert (len(then.split()) - 5, kept["then"]) == (27, round(took(then) / 60, 3))
     assert kept["streams"] == 1.125
     assert kept["racks"] == took("up jubl --count 288 --quiet", last=True)
     assert typed.index("exec SN -- bgldeallocate R000_NCDEF_FAT") < typed.index("exec SN -- bglallocate ALL root")
