@@ -26,6 +26,7 @@ _COMMON = re.compile(r"[a-z]{1,7}")
 #: a start script.
 OTHER_MEANING = {
     "causeway/cli/tables.py": {"b"},
+    "causeway/docs/costs.py": {"io"},  # the scenario
     "causeway/lab/status.py": {"b"},
     "causeway/render/drawing/svg.py": {"g"},
     "causeway/lab/probes/fio.py": {"m"},
