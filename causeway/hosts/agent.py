@@ -17,13 +17,13 @@ from pathlib import Path
 
 from causeway.errors import LabBroken
 from causeway.hosts.mailbox import POLL_S, SEEN, put
-from causeway.hosts.memory import mib_of
+from causeway.meminfo import kib_of
 from causeway.process import run_all
 
 SHARE = Path("/share")
 #: Of our kernel (images/kernel, the patch that clones it): which clone it is, and what has it rest.
 _CLONE = Path("/proc/uml_clone")
-_DROP_CACHES, _MEMINFO = Path("/proc/sys/vm/drop_caches"), Path("/proc/meminfo")
+_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 #: What files have in memory is copied for each clone, and each clone without it reads them anew, many of them over NFS:
 #: `mcgetstate -a` takes a second longer. More than this (MiB) takes longer to copy.
 _WORTH_COPYING_MIB = 1024
@@ -110,7 +110,7 @@ class Agent:
     def _rest(self, wanted: str) -> None:
         """Stop all of the lab host here, kernel and all, until the launcher has it go on; a clone of it begins anew."""
         (SHARE / wanted).unlink()
-        if mib_of("Cached", _MEMINFO) > _WORTH_COPYING_MIB:
+        if kib_of("Cached") // 1024 > _WORTH_COPYING_MIB:
             _DROP_CACHES.write_text("1\n")
         before = _CLONE.read_text()
         with _CLONE.open("wb", buffering=0) as kernel:

@@ -14,6 +14,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from causeway.errors import BadInput
+from causeway.meminfo import kib_of
 
 FOLDER = Path("/dev/shm")
 #: What a lab host gets where there is enough: for itself, and for each node. jubl with 19 nodes, every scenario played,
@@ -86,7 +87,7 @@ def room() -> Room:
     if not os.access(FOLDER, os.W_OK):
         return Room({f"{FOLDER}, which cannot be written": 0}, 0)
     there = os.statvfs(FOLDER)
-    free = {str(FOLDER): there.f_bavail * there.f_frsize // _MIB, _MACHINE: mib_of("MemAvailable")}
+    free = {str(FOLDER): there.f_bavail * there.f_frsize // _MIB, _MACHINE: kib_of("MemAvailable") // 1024}
     if limits := list(_limits_mib()):
         free[_CONTAINER] = min(limits)
     return Room(free, _promised_mib(), bool(there.f_flag & os.ST_NOEXEC))
@@ -150,12 +151,6 @@ def counts(pid: Path, proc: Path = Path("/proc")) -> bool:
         return (proc / pid.read_text().strip() / "comm").read_text().strip() != _AT_REST
     except OSError:  # it has not begun, or has ended
         return False
-
-
-def mib_of(what: str, meminfo: Path = Path("/proc/meminfo")) -> int:
-    """What the running kernel has of its memory by this name (MiB); 0 where it does not say."""
-    match = re.search(rf"^{what}: +(\d+) kB", meminfo.read_text(), re.MULTILINE)
-    return int(match[1]) // 1024 if match else 0
 
 
 def taken_mib(process: Path) -> int:

@@ -11,6 +11,7 @@ from causeway.lab.lab import Lab
 from causeway.lab.probes import nuttcp
 from causeway.lab.probes.counters import difference, sent_bytes
 from causeway.lab.probes.nuttcp import Stream
+from causeway.meminfo import kib_of
 from causeway.model.thing import Port
 from causeway.model.topology import ChannelEnd
 from causeway.process import run
@@ -77,8 +78,7 @@ def _timed(action: Callable[[], T]) -> tuple[T, float]:
 
 def _available_mib() -> float:
     """Memory that is not in use, page cache not counted as used."""
-    lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-    return int(lines["MemAvailable"].split()[0]) / 1024
+    return kib_of("MemAvailable") / 1024
 
 
 def _boot_all(lab: Lab) -> dict[str, float]:

@@ -2,10 +2,10 @@
 kernel has them (patch 0009, nodes/base/mount.disk).
 """
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
+from causeway import meminfo
 from causeway.errors import BadInput
 from causeway.lab import clock
 from causeway.model.site import Site
@@ -28,10 +28,9 @@ _ITS_OWN_MIB, _NODE_MIB, _LEAST_PART = 1024, 32, 4
 _BEYOND, _JOURNAL_MIB = 1.1, 64
 
 
-def memory_mib(meminfo: Path = Path("/proc/meminfo")) -> int:
+def memory_mib(file: Path = meminfo.FILE) -> int:
     """What the kernel that the lab runs on has."""
-    match = re.search(r"^MemTotal: +(\d+) kB", meminfo.read_text(), re.MULTILINE)
-    return int(match[1]) // 1024 if match else 0
+    return meminfo.kib_of("MemTotal", file) // 1024
 
 
 def fitted(site: Site, memory: int) -> Site:

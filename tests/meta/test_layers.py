@@ -11,7 +11,7 @@ from causeway.folders import REPO
 
 #: From the ground up; who stands side by side does not know the other. A module imports from lower floors and its own.
 FLOORS = (
-    {"errors", "folders", "interrupts"},
+    {"errors", "folders", "interrupts", "meminfo"},
     {"process", "wait", "keys", "took"},
     {"model", "report"},
     {"plan"},
