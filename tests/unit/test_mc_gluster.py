@@ -444,7 +444,7 @@ def test_a_server_that_comes_back_lets_in_nobody_whom_the_tables_leave_out(
     cluster.filesystems = [Filesystem("work", "/work", "a,b,c,d", "/disks/work/brick")]
     cluster.grants = [Grant(c, f, access, "no", state) for c, f, access, state in rows]
     begun: dict[str, str] = {}
-    monkeypatch.setattr(native, "must", lambda argv: begun.setdefault(argv[0], file.read_text()))
+    monkeypatch.setattr(native, "must", lambda argv, **_: begun.setdefault(argv[0], file.read_text()))
     monkeypatch.setattr(gluster, "answers", lambda _: True)
     monkeypatch.setattr(gluster, "_KEYS", {})
     for name in ("_LOGS", "_SECURE"):

@@ -4,6 +4,7 @@ A command on all nodes starts Python on each: what few of ours need of its libra
 it is used.
 """
 
+import os
 import shlex
 import subprocess
 import sys
@@ -62,16 +63,20 @@ def step(text: str) -> None:
         print(f"+ {text}", file=sys.stderr, flush=True)
 
 
-def run(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120, quiet: bool = False) -> Result:
+def run(
+    argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120, quiet: bool = False, preload: str = ""
+) -> Result:
     """Run a native command to its end. One that takes too long ends with TIMED_OUT.
 
-    `quiet` keeps a probe, which changes nothing and is repeated, from being printed.
+    `quiet` keeps a probe, which changes nothing and is repeated, from being printed. `preload`: a library of ours that
+    is loaded before the command's own.
     """
     if not quiet:
-        step(shlex.join(argv))
+        step((f"LD_PRELOAD={preload} " if preload else "") + shlex.join(argv))
     pipe = subprocess.PIPE
+    env = os.environ | {"LD_PRELOAD": preload} if preload else None
     try:
-        with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe) as started:
+        with subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, env=env) as started:
             try:
                 out, err = started.communicate(stdin, timeout_s)
             except subprocess.TimeoutExpired:
@@ -84,9 +89,9 @@ def run(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120, quie
     return Result(started.returncode, out, err.decode(errors="replace"))
 
 
-def must(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120) -> str:
+def must(argv: Sequence[str], *, stdin: bytes = b"", timeout_s: float = 120, preload: str = "") -> str:
     """Run a command that has to succeed; returns what it printed."""
-    result = run(argv, stdin=stdin, timeout_s=timeout_s)
+    result = run(argv, stdin=stdin, timeout_s=timeout_s, preload=preload)
     if result.rc != 0:
         raise Refused(f"`{shlex.join(argv)}` failed: {result.said}")
     return result.out

@@ -2,12 +2,14 @@
 
 Claim: the servers enforce how a cluster may mount what it is granted; a change holds for new mounts at once, and a
 lesser grant for old ones, too. A client refuses an owner whose key is another than it knows, and asks one contact after
-the other. (Who is not known, not granted, denied while writing, or misses a new key: the scenarios `keys_*`.)
+the other. What glusterd is spared by nodes/mc/preload changes none of that. (Who is not known, not granted, denied
+while writing, or misses a new key: the scenarios `keys_*`.)
 
 Source: Redpaper, "On the remote OWNING cluster, allow access by the CLIENT cluster", "Key exchange between the two GPFS
 clusters".
 """
 
+from causeway.lab.changes.files import file_changed
 from causeway.lab.clock import Watch
 from causeway.lab.filesystems import administrators
 from causeway.report.result import Table
@@ -23,6 +25,8 @@ from causeway.scenario.words.trust import (
 
 OWNER, CLIENT = "nsd01", "FEN"
 FILE = "/work/trust"
+#: What glusterd starts for the volume files that it writes; and where it is made to say for which.
+FILTER, FILTERED = "/usr/lpp/mc/filter/brick", "/run/filtered"
 
 
 def play(stage: Stage) -> None:
@@ -54,6 +58,12 @@ def play(stage: Stage) -> None:
 
     def contacts(names: str) -> None:
         ours("mcremotecluster", "update", jump, "-n", names)
+
+    def filtered() -> set[str]:
+        """For which files the owner's filter is started at a change of the volume."""
+        lab.on(OWNER, "rm", "-f", FILTERED).must()
+        lab.on(OWNER, "gluster", "volume", "set", "work", "cluster.lookup-optimize", "on").must()
+        return set(lab.read(OWNER, FILTERED).split())
 
     stage.defer(lambda: ours("mcmount", "all", "-a"))
     four = ",".join(administrators.member(lab, node) for node in site.servers("work"))
@@ -93,6 +103,15 @@ def play(stage: Stage) -> None:
         trust.tell_client()
         mounts("the client has the new key", MOUNTED)
 
+    says = lab.read(OWNER, FILTER).replace("set -u\n", f'set -u\necho "${{1##*/}}" >>{FILTERED}\n')
+    watched = stage.make(file_changed(lab, OWNER, FILTER, says))
+    with stage.judge("the glusterd that mcstartup starts has its own brick's file filtered, and keeps its translators"):
+        files = filtered()
+        own = [f for f in files if f.startswith(f"work.{administrators.member(lab, OWNER)}.")]
+        stage.same("files that are filtered, and are its own", (1, 1), (len(files), len(own)))
+        loaded = lab.on(OWNER, "sh", "-c", "grep -c cluster/ec.so /proc/$(pgrep -x glusterd)/maps").stdout.strip()
+        stage.holds("it keeps what stripes", loaded != "0", f"{loaded} mappings")
+
     with stage.judge("contacts are asked one after the other"):
         lab.on(OWNER, "pkill", "-x", "glusterd").must()
         stage.defer(lambda: lab.on(OWNER, "glusterd"))
@@ -100,6 +119,9 @@ def play(stage: Stage) -> None:
         contacts(four.split(",")[0])
         mounts("first contact's daemon dead, no other", NO_CONTACT)
         lab.on(OWNER, "glusterd").must()
+        files = filtered()
+        stage.holds("one that is started by hand has all files filtered", set(own) < files, f"{len(files)} files")
+        watched.undo()
         fen = site.known_by(CLIENT).address
         contacts(four)
         lab.on(OWNER, "ip", "route", "add", "blackhole", f"{fen}/32").must()

@@ -62,6 +62,8 @@ KEYS: Keys = keys
 PORT = 24007
 #: What this node is called, for filter/brick: bricks are.
 _CALLED = Path("/run/mc.name")
+#: Has glusterd leave out what it does in vain.
+_PRELOAD = "/usr/lpp/mc/preload/glusterd.so"
 _SECURE = Path("/var/lib/glusterd/secure-access")
 _LOGS = Path("/var/log/glusterfs")
 #: Where a daemon keeps its bricks' volume files, and their lines that name whom they let in; `/ro` of filter/brick's
@@ -89,6 +91,9 @@ _BUSY_S = 30
 _POLL_S = 0.5
 #: Clients try a lost brick every 3 s: who is not back within this time is not let in any more.
 _CLIENTS_S = 10
+#: How often all servers are asked for their clients, or by a client that is started for it, for what is to be healed:
+#: that takes a quarter of a second of a CPU, which they need to heal.
+_LOOK_S = 1
 #: How long a mount may take, and how often it is tried: a client that begins just as some servers have been told of a
 #: change, and others not, now and then waits for ever, and the next one does not. A first contact that says nothing
 #: takes a minute (docs/trust.md).
@@ -110,8 +115,8 @@ _MEANINGS = {
 }
 
 
-def _until(what: str, holds: Callable[[], bool], limit_s: float) -> None:
-    if not native.comes(holds, limit_s):
+def _until(what: str, holds: Callable[[], bool], limit_s: float, every_s: float = 0.2) -> None:
+    if not native.comes(holds, limit_s, every_s):
         raise Refused(f"{what}: not within {limit_s:g} s")
 
 
@@ -153,7 +158,7 @@ def start(config: Config) -> None:
         native.link(link, f"/var/mc/ssl/{link.name}")
     native.write(_CALLED, f"{config.here().name}\n")
     _shut_out(config)
-    native.must(["glusterd"])
+    native.must(["glusterd"], preload=_PRELOAD)
     _until("glusterd answers", lambda: answers(config), _READY_S)
 
 
@@ -314,9 +319,9 @@ def _restart_brick(filesystem: Filesystem, server: str) -> None:
     if done.rc != 0:
         raise Refused(f"the brick of {name} on {server} does not start anew: {done.said}")
     _until(f"{server} serves {name} again", lambda: not absent(filesystem), _RESTART_S)
-    native.comes(lambda: _even(filesystem), _CLIENTS_S)
+    native.comes(lambda: _even(filesystem), _CLIENTS_S, _LOOK_S)
     if filesystem.parity:
-        _until(f"{name} is healed", lambda: _healed(filesystem), _RESTART_S)
+        _until(f"{name} is healed", lambda: _healed(filesystem), _RESTART_S, _LOOK_S)
 
 
 def _even(filesystem: Filesystem) -> bool:
