@@ -1,5 +1,5 @@
-"""The first process of a guest: processes that wait by reading the clock, or a socket that has nothing, one that does
-something in between, and two that tell each other the time.
+"""The first process of a guest: processes that wait by reading the clock, or a socket that has nothing, some that do
+something in between or sleep, and two that tell each other the time.
 
 Prints a line of JSON for each, and ends, which ends the guest. The test beside reads the lines.
 """
@@ -11,6 +11,7 @@ import select
 import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 #: As fio spins when it begins, to find out how fast the processor's own counter runs: so often, so many nanoseconds.
@@ -23,6 +24,8 @@ TOLD = 2000
 CLOCK_GETTIME = 228
 #: How long a peer is silent, in seconds.
 SILENT_S = 0.5
+#: How often somebody is woken for nothing, and after how many seconds each.
+WAKES, WAKE_S = 200, 0.0001
 
 
 def spin() -> dict[str, float]:
@@ -121,6 +124,26 @@ def silent(*, answered: bool) -> dict[str, float]:
     return found
 
 
+def woken() -> dict[str, int]:
+    """Sleep until another socket has got something more, and read this one, which has nothing."""
+    (here, _peer), (other, gives) = socket.socketpair(), socket.socketpair()
+    if os.fork() == 0:
+        for _ in range(WAKES):
+            time.sleep(WAKE_S)
+            gives.send(b"1")
+        os._exit(0)
+    here.setblocking(False)
+    events = select.epoll()
+    events.register(other, select.EPOLLIN | select.EPOLLET)
+    wakes = 0
+    while events.poll(timeout=1):
+        wakes += 1
+        with suppress(BlockingIOError):
+            here.recv(1)
+    os.wait()
+    return {"wakes": wakes}
+
+
 if __name__ == "__main__":
     print(json.dumps({"what": "one", **spin()}), flush=True)
     print(json.dumps({"what": "eight", "each": side_by_side(8)}), flush=True)
@@ -128,4 +151,5 @@ if __name__ == "__main__":
     print(json.dumps({"what": "told", **told()}), flush=True)
     print(json.dumps({"what": "silent", **silent(answered=False)}), flush=True)
     print(json.dumps({"what": "answered", **silent(answered=True)}), flush=True)
+    print(json.dumps({"what": "woken", **woken()}), flush=True)
     os._exit(0)
