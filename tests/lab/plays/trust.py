@@ -119,14 +119,14 @@ def play(stage: Stage) -> None:
         contacts(four.split(",")[0])
         mounts("first contact's daemon dead, no other", NO_CONTACT)
         lab.on(OWNER, "glusterd").must()
-        files = filtered()
-        stage.holds("one that is started by hand has all files filtered", set(own) < files, f"{len(files)} files")
-        watched.undo()
         fen = site.known_by(CLIENT).address
         contacts(four)
         lab.on(OWNER, "ip", "route", "add", "blackhole", f"{fen}/32").must()
         stage.defer(lambda: lab.on(OWNER, "ip", "route", "del", "blackhole", f"{fen}/32"))
         mounts("first contact silent, four contacts", MOUNTED)
+        files = filtered()
+        stage.holds("one that is started by hand has all files filtered", set(own) < files, f"{len(files)} files")
+        watched.undo()
 
     stage.show(Table("What a client sees", ["case", "what the client sees", "seconds"], rows))
 
